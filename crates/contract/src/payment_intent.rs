@@ -1,0 +1,199 @@
+//! Payment intents: submit, show.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Amount;
+
+/// The body of `POST /v1/payment_intents/{id}/submit`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Submit {
+    /// How to pay.
+    pub payment_method: PaymentMethodInput,
+    /// The version of the checkout the shopper saw.
+    pub checkout_version: i64,
+    /// The amount the shopper saw.
+    pub amount: Amount,
+}
+
+/// How a shopper wants to pay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum PaymentMethodInput {
+    /// A card, tokenised by the browser with the provider. The number never comes here.
+    CardToken {
+        /// The provider's token.
+        token: String,
+    },
+    /// The provider's own page.
+    Redirect {},
+}
+
+/// Where an intent stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntentState {
+    /// Waits for its first submit.
+    Created,
+    /// Under way.
+    Processing,
+    /// The shopper has to act at the bank.
+    RequiresAction,
+    /// Result unknown.
+    Confirming,
+    /// Money is held, not taken.
+    Authorized,
+    /// A person has to decide.
+    NeedsReview,
+    /// Paid.
+    Succeeded,
+    /// Refused by the issuer or the provider.
+    Declined,
+    /// Ended without money.
+    Canceled,
+    /// Never submitted in time.
+    Expired,
+}
+
+impl IntentState {
+    /// As on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Processing => "processing",
+            Self::RequiresAction => "requires_action",
+            Self::Confirming => "confirming",
+            Self::Authorized => "authorized",
+            Self::NeedsReview => "needs_review",
+            Self::Succeeded => "succeeded",
+            Self::Declined => "declined",
+            Self::Canceled => "canceled",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// Whether it will never change again.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Declined | Self::Canceled | Self::Expired)
+    }
+}
+
+/// One intention to pay a checkout.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaymentIntent {
+    /// `pi_…`.
+    pub id: String,
+    /// `"payment_intent"`.
+    pub object: String,
+    /// Where it stands.
+    pub state: IntentState,
+    /// What is paid.
+    pub amount: Amount,
+    /// `co_…`.
+    pub checkout_id: String,
+    /// The version of the checkout it pays.
+    pub checkout_version: i64,
+    /// The merchant's reference.
+    pub order_id: String,
+    /// To be sent with every submission (R1).
+    pub submit_key: String,
+    /// What it is paid with, once the provider said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment_method: Option<PaymentMethod>,
+    /// Why it was declined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decline: Option<Decline>,
+    /// What the shopper has to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_action: Option<NextAction>,
+    /// The intent this one tries again (`pi_…`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_intent_id: Option<String>,
+    /// RFC 3339, UTC.
+    pub created_at: String,
+    /// The provider's object; secret key only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<ProviderLink>,
+    /// Every send of the pay operation; secret key only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<Vec<Attempt>>,
+    /// What happened, in order; secret key only (R24).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<Vec<JournalEntry>>,
+}
+
+/// What was used to pay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaymentMethod {
+    /// `card_token` or `redirect`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Last four digits of the card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last4: Option<String>,
+}
+
+/// Why an intent was declined.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decline {
+    /// `issuer` or `provider_rejected`.
+    pub by: String,
+    /// The provider's code, for example `insufficient_funds`.
+    pub code: String,
+    /// For people.
+    pub message: String,
+}
+
+/// What the shopper has to do next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum NextAction {
+    /// Open the provider's page.
+    Redirect {
+        /// Where it is.
+        url: String,
+    },
+}
+
+/// The provider's object behind an intent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderLink {
+    /// `yookassa`.
+    pub name: String,
+    /// Its id there, once known.
+    #[serde(default)]
+    pub object_id: Option<String>,
+}
+
+/// One send of the pay operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// `att_…`: the request id of this send (R8).
+    pub id: String,
+    /// `op_…`: what was asked (R8).
+    pub operation_id: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// What came of it; absent while it is not known to have ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+}
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalEntry {
+    /// Counts from 1 within the intent.
+    pub seq: i64,
+    /// RFC 3339, UTC.
+    pub at: String,
+    /// State before.
+    pub from: String,
+    /// What happened.
+    pub event: String,
+    /// State after.
+    pub to: String,
+    /// What justified it.
+    pub evidence: String,
+    /// SHA-256 over the previous hash and this line, hex: an edit shows.
+    pub hash: String,
+}
