@@ -1,1 +1,27 @@
-//! placeholder
+//! The rules of a payment: ids, money, the intent and its one transition, fingerprints, retry times, the journal's chain.
+//! Pure: no async, no clock, no randomness, no I/O. Time and ids come in as arguments.
+
+mod event;
+mod fingerprint;
+mod ids;
+mod journal;
+mod money;
+mod observation;
+mod retry;
+mod state;
+mod time;
+mod transition;
+
+pub use event::{Event, NotExecutedReason, UnknownReason};
+pub use fingerprint::{Fingerprint, IdempotencyKey, KeyKind, KeySyntaxError};
+pub use ids::{
+    AttemptId, CheckoutId, Holder, IdError, IntentId, MerchantId, Mode, ObjectId, OperationId, OrderId,
+    ProviderAccount, ProviderKey, SubmitKey,
+};
+pub use journal::{JournalHash, JournalLine};
+pub use money::{Currency, Money, MoneyError};
+pub use observation::{Ending, Mismatch, ObjectStatus, Observation, PaidWith, Terms};
+pub use retry::RetryPolicy;
+pub use state::{Awaits, CanceledReason, DeclinedBy, ReviewReason, Stance, State, StateName};
+pub use time::Timestamp;
+pub use transition::{Anomaly, Decision, Effect, TransitionError, transition};

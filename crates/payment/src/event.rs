@@ -1,0 +1,97 @@
+//! What can happen to an intent.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Mismatch, ObjectId, Observation};
+
+/// Something that happened, with its evidence. No timer is among them that could end what is unknown (R10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The first submit was claimed.
+    Submitted,
+    /// A lease ended with its send unanswered, and another holder goes on (R14).
+    TakenOver,
+    /// A send was definitely not executed.
+    NotExecuted(NotExecutedReason),
+    /// A send has no definite answer.
+    Unanswered(UnknownReason),
+    /// The provider said the request is wrong (HTTP 400).
+    Rejected {
+        /// The provider's code.
+        code: String,
+        /// The provider's words.
+        message: String,
+    },
+    /// The provider showed its object, and it is what we asked for.
+    Observed(Observation),
+    /// The provider showed an object that contradicts what we asked for.
+    Mismatched {
+        /// The object.
+        object: ObjectId,
+        /// In what.
+        mismatch: Mismatch,
+    },
+    /// The moment after which nothing is sent any more has passed.
+    ExecuteUntilPassed,
+    /// Too long unknown, even for queries.
+    Overdue,
+    /// The checkout's time has run out.
+    Expired,
+    /// The checkout's terms changed.
+    Replaced,
+}
+
+impl Event {
+    /// The name in the journal and in the graph.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Submitted => "submitted",
+            Self::TakenOver => "taken_over",
+            Self::NotExecuted(_) => "not_executed",
+            Self::Unanswered(_) => "unanswered",
+            Self::Rejected { .. } => "rejected",
+            Self::Observed(_) => "observed",
+            Self::Mismatched { .. } => "mismatched",
+            Self::ExecuteUntilPassed => "execute_until_passed",
+            Self::Overdue => "overdue",
+            Self::Expired => "expired",
+            Self::Replaced => "replaced",
+        }
+    }
+}
+
+/// Why a send was definitely not executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotExecutedReason {
+    /// The connection failed before a byte of the request left.
+    NotSent,
+    /// 401 or 403: our credentials are not accepted.
+    NotAuthorized,
+    /// 404 or 405: no such door.
+    NotFound,
+    /// 429: later.
+    RateLimited,
+}
+
+/// Why a result is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnknownReason {
+    /// The connection broke or the deadline passed after the first byte.
+    NoAnswer,
+    /// The provider answered with an error that says nothing about the payment (500, 502, …).
+    ProviderError,
+    /// The provider is still at it (YooKassa's 202).
+    Accepted,
+    /// The answer could not be read.
+    Unreadable,
+    /// The holder of the lease went silent.
+    HolderLost,
+    /// A 400 after an unanswered send says nothing about that send.
+    RejectedAfterUnknown,
+    /// The object contradicts what we asked for.
+    Mismatch(Mismatch),
+    /// The object waits at the provider, and not for the shopper.
+    Pending,
+}

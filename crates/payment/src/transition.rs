@@ -1,0 +1,320 @@
+//! Decides what follows an event: the only place where an intent's state changes. Pure.
+
+use crate::{
+    CanceledReason, DeclinedBy, Ending, Event, Mismatch, NotExecutedReason, ObjectId, ObjectStatus,
+    Observation, ReviewReason, State, StateName, Timestamp, UnknownReason,
+};
+
+/// What follows an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The state from now on.
+    pub next: State,
+    /// What else has to be recorded, in the same transaction.
+    pub effects: Vec<Effect>,
+}
+
+/// Something to record with the new state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The object took money: a charge of the checkout. The first makes it paid, whatever the state of its intent.
+    Charge {
+        /// The object.
+        object: ObjectId,
+    },
+    /// Something that should not be: for the journal and the alarm.
+    Anomaly(Anomaly),
+}
+
+/// Something that should not be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anomaly {
+    /// Money was taken for an intent that had ended without.
+    PaidAfterEnd,
+    /// The provider has another object for this intent.
+    SecondObject,
+    /// The provider ended what it had called paid.
+    Reversed,
+    /// The provider went back to an earlier status.
+    WentBack,
+    /// An object exists for an intent that was never sent.
+    NeverSent,
+}
+
+impl Anomaly {
+    /// The name in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PaidAfterEnd => "paid_after_end",
+            Self::SecondObject => "second_object",
+            Self::Reversed => "reversed",
+            Self::WentBack => "went_back",
+            Self::NeverSent => "never_sent",
+        }
+    }
+}
+
+/// The event cannot happen in that state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{event}` cannot happen to an intent that is {state}")]
+pub struct TransitionError {
+    /// The state.
+    pub state: StateName,
+    /// The event's name.
+    pub event: &'static str,
+}
+
+impl Decision {
+    fn to(next: State) -> Self {
+        Self { next, effects: Vec::new() }
+    }
+
+    fn stay(state: &State) -> Self {
+        Self::to(state.clone())
+    }
+
+    fn with(mut self, effect: Effect) -> Self {
+        self.effects.push(effect);
+        self
+    }
+}
+
+/// What `event` makes of an intent in `state`, at `now`.
+///
+/// Terminal states absorb every event but those that cannot happen to what was sent (`Submitted`, `Replaced`).
+pub fn transition(state: &State, event: Event, now: Timestamp) -> Result<Decision, TransitionError> {
+    let illegal = TransitionError { state: state.name(), event: event.name() };
+    let decision = match event {
+        Event::Submitted => submitted(state, now),
+        Event::TakenOver => unanswered(state, UnknownReason::HolderLost, now),
+        Event::NotExecuted(reason) => not_executed(state, reason),
+        Event::Unanswered(why) => unanswered(state, why, now),
+        Event::Rejected { code, message } => rejected(state, code, message),
+        Event::Observed(observation) => Some(observed(state, observation, now)),
+        Event::Mismatched { mismatch, .. } => unanswered(state, UnknownReason::Mismatch(mismatch), now),
+        Event::ExecuteUntilPassed => execute_until_passed(state),
+        Event::Overdue => Some(overdue(state, now)),
+        Event::Expired => Some(expired(state)),
+        Event::Replaced => replaced(state),
+    };
+    decision.ok_or(illegal)
+}
+
+fn submitted(state: &State, now: Timestamp) -> Option<Decision> {
+    (*state == State::Created).then(|| Decision::to(State::Processing { since: now, last: None }))
+}
+
+/// Nothing left us, so nothing is unknown that was not before.
+fn not_executed(state: &State, reason: NotExecutedReason) -> Option<Decision> {
+    match state {
+        State::Created => None,
+        State::Processing { since, .. } => {
+            Some(Decision::to(State::Processing { since: *since, last: Some(reason) }))
+        }
+        State::RequiresAction { .. }
+        | State::Confirming { .. }
+        | State::Authorized { .. }
+        | State::NeedsReview { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => Some(Decision::stay(state)),
+    }
+}
+
+/// A send without a definite answer makes the result unknown, and only evidence ends that (R10).
+fn unanswered(state: &State, why: UnknownReason, now: Timestamp) -> Option<Decision> {
+    match state {
+        State::Created => None,
+        State::Processing { .. } => Some(Decision::to(State::Confirming { since: now, why, object: None })),
+        State::Confirming { since, object, .. } => {
+            Some(Decision::to(State::Confirming { since: *since, why, object: object.clone() }))
+        }
+        State::RequiresAction { .. }
+        | State::Authorized { .. }
+        | State::NeedsReview { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => Some(Decision::stay(state)),
+    }
+}
+
+/// A rejection ends the intent only if no send before it is unanswered (R16, fault 43).
+fn rejected(state: &State, code: String, message: String) -> Option<Decision> {
+    match state {
+        State::Created => None,
+        State::Processing { .. } => {
+            Some(Decision::to(State::Declined { by: DeclinedBy::ProviderRejected, code, message }))
+        }
+        State::Confirming { since, object, .. } => Some(Decision::to(State::Confirming {
+            since: *since,
+            why: UnknownReason::RejectedAfterUnknown,
+            object: object.clone(),
+        })),
+        State::RequiresAction { .. }
+        | State::Authorized { .. }
+        | State::NeedsReview { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => Some(Decision::stay(state)),
+    }
+}
+
+fn observed(state: &State, seen: Observation, now: Timestamp) -> Decision {
+    if state.object().is_some_and(|object| *object != seen.object) {
+        return with_charge(Decision::stay(state).with(Effect::Anomaly(Anomaly::SecondObject)), &seen);
+    }
+    match state {
+        State::Created => with_charge(
+            Decision::to(follow(state, &seen, now)).with(Effect::Anomaly(Anomaly::NeverSent)),
+            &seen,
+        ),
+        State::Processing { .. }
+        | State::RequiresAction { .. }
+        | State::Confirming { .. }
+        | State::NeedsReview { .. } => with_charge(Decision::to(follow(state, &seen, now)), &seen),
+        State::Authorized { .. } => match seen.status {
+            ObjectStatus::Pending { .. } => Decision::stay(state).with(Effect::Anomaly(Anomaly::WentBack)),
+            ObjectStatus::WaitingForCapture | ObjectStatus::Succeeded | ObjectStatus::Ended(_) => {
+                with_charge(Decision::to(follow(state, &seen, now)), &seen)
+            }
+        },
+        State::Succeeded { .. } => match seen.status {
+            ObjectStatus::Succeeded => Decision::stay(state),
+            ObjectStatus::Ended(_) => Decision::stay(state).with(Effect::Anomaly(Anomaly::Reversed)),
+            ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => {
+                Decision::stay(state).with(Effect::Anomaly(Anomaly::WentBack))
+            }
+        },
+        State::Declined { .. } | State::Canceled { .. } | State::Expired { .. } => match seen.status {
+            ObjectStatus::Succeeded => {
+                with_charge(Decision::stay(state).with(Effect::Anomaly(Anomaly::PaidAfterEnd)), &seen)
+            }
+            ObjectStatus::Ended(_) => Decision::stay(state),
+            ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => {
+                Decision::stay(state).with(Effect::Anomaly(Anomaly::WentBack))
+            }
+        },
+    }
+}
+
+/// The provider's word about our object, as a state of ours.
+fn follow(state: &State, seen: &Observation, now: Timestamp) -> State {
+    let object = seen.object.clone();
+    match &seen.status {
+        ObjectStatus::Pending { confirmation_url: Some(url) } => {
+            State::RequiresAction { object, url: url.clone() }
+        }
+        ObjectStatus::Pending { confirmation_url: None } => match state {
+            // A query does not repeat the page it once named.
+            State::RequiresAction { .. } => state.clone(),
+            State::Confirming { since, .. } => {
+                State::Confirming { since: *since, why: UnknownReason::Pending, object: Some(object) }
+            }
+            State::NeedsReview { since, why, .. } => {
+                State::NeedsReview { since: *since, why: *why, object: Some(object) }
+            }
+            State::Created
+            | State::Processing { .. }
+            | State::Authorized { .. }
+            | State::Succeeded { .. }
+            | State::Declined { .. }
+            | State::Canceled { .. }
+            | State::Expired { .. } => {
+                State::Confirming { since: now, why: UnknownReason::Pending, object: Some(object) }
+            }
+        },
+        ObjectStatus::WaitingForCapture => State::Authorized { object },
+        ObjectStatus::Succeeded => State::Succeeded { object, at: now },
+        ObjectStatus::Ended(Ending::Declined { code }) => {
+            State::Declined { by: DeclinedBy::Issuer, code: code.clone(), message: String::new() }
+        }
+        ObjectStatus::Ended(Ending::Canceled { code }) => {
+            State::Canceled { reason: CanceledReason::ByProvider { code: code.clone() } }
+        }
+        ObjectStatus::Ended(Ending::Expired { code }) => State::Expired { code: Some(code.clone()) },
+    }
+}
+
+fn with_charge(decision: Decision, seen: &Observation) -> Decision {
+    match seen.status {
+        ObjectStatus::Succeeded => decision.with(Effect::Charge { object: seen.object.clone() }),
+        ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture | ObjectStatus::Ended(_) => decision,
+    }
+}
+
+/// Nothing is sent any more. What was never executed ends; what is unknown stays unknown.
+fn execute_until_passed(state: &State) -> Option<Decision> {
+    match state {
+        State::Created => None,
+        State::Processing { .. } => {
+            Some(Decision::to(State::Canceled { reason: CanceledReason::NotExecuted }))
+        }
+        State::RequiresAction { .. }
+        | State::Confirming { .. }
+        | State::Authorized { .. }
+        | State::NeedsReview { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => Some(Decision::stay(state)),
+    }
+}
+
+/// A person has to look; the question stays open.
+fn overdue(state: &State, now: Timestamp) -> Decision {
+    match state {
+        State::Processing { .. } | State::RequiresAction { .. } => Decision::to(State::NeedsReview {
+            since: now,
+            why: ReviewReason::Overdue,
+            object: state.object().cloned(),
+        }),
+        State::Confirming { why, object, .. } => {
+            Decision::to(State::NeedsReview { since: now, why: review_reason(*why), object: object.clone() })
+        }
+        State::Created
+        | State::Authorized { .. }
+        | State::NeedsReview { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => Decision::stay(state),
+    }
+}
+
+fn review_reason(why: UnknownReason) -> ReviewReason {
+    match why {
+        UnknownReason::Mismatch(mismatch @ (Mismatch::Owner | Mismatch::Amount)) => {
+            ReviewReason::Mismatch(mismatch)
+        }
+        UnknownReason::NoAnswer
+        | UnknownReason::ProviderError
+        | UnknownReason::Accepted
+        | UnknownReason::Unreadable
+        | UnknownReason::HolderLost
+        | UnknownReason::RejectedAfterUnknown
+        | UnknownReason::Pending => ReviewReason::Overdue,
+    }
+}
+
+/// Time ends only what was never sent.
+fn expired(state: &State) -> Decision {
+    match state {
+        State::Created => Decision::to(State::Expired { code: None }),
+        State::Processing { .. }
+        | State::RequiresAction { .. }
+        | State::Confirming { .. }
+        | State::Authorized { .. }
+        | State::NeedsReview { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => Decision::stay(state),
+    }
+}
+
+fn replaced(state: &State) -> Option<Decision> {
+    (*state == State::Created).then(|| Decision::to(State::Canceled { reason: CanceledReason::Replaced }))
+}
