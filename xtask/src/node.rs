@@ -1,0 +1,73 @@
+//! The tools that come from npm and run in Node: wasm-opt and esbuild, in the versions of `package-lock.json`.
+//! Never installs them.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// What rustc writes without being asked, and every browser of the last years reads. Nothing newer: wasm-opt
+/// uses whatever it is allowed to.
+const WASM_FEATURES: [&str; 7] = [
+    "--enable-bulk-memory",
+    "--enable-bulk-memory-opt",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+];
+
+/// Runs the tools below `xtask/node_modules`.
+pub(crate) struct Node {
+    modules: PathBuf,
+}
+
+impl Node {
+    pub(crate) fn new(root: &Path) -> Self {
+        Self { modules: root.join("xtask/node_modules") }
+    }
+
+    /// Smaller WebAssembly that does the same.
+    pub(crate) fn optimise_wasm(&self, wasm: &Path) -> Result<Vec<u8>> {
+        let optimised = wasm.with_extension("opt.wasm");
+        let mut arguments: Vec<&OsStr> = vec![wasm.as_os_str(), "-Oz".as_ref(), "--converge".as_ref()];
+        arguments.extend(WASM_FEATURES.iter().map(OsStr::new));
+        arguments.extend(["--strip-target-features".as_ref(), "-o".as_ref(), optimised.as_os_str()]);
+        self.run("binaryen/bin/wasm-opt", &arguments)?;
+        fs::read(&optimised).with_context(|| format!("cannot read {}", optimised.display()))
+    }
+
+    /// A module and what it imports, in one file.
+    pub(crate) fn minify_module(&self, module: &Path) -> Result<Vec<u8>> {
+        self.run(
+            "esbuild/bin/esbuild",
+            &[module.as_os_str(), "--minify".as_ref(), "--bundle".as_ref(), "--format=esm".as_ref()],
+        )
+    }
+
+    /// A script or a style sheet that stands alone.
+    pub(crate) fn minify(&self, file: &Path) -> Result<Vec<u8>> {
+        self.run("esbuild/bin/esbuild", &[file.as_os_str(), "--minify".as_ref()])
+    }
+
+    /// Runs the script and returns what it printed.
+    fn run(&self, script: &str, arguments: &[&OsStr]) -> Result<Vec<u8>> {
+        let script = self.modules.join(script);
+        if !script.exists() {
+            bail!("{} is missing: run `npm ci` in xtask, or `script/setup`", script.display());
+        }
+        let output = Command::new("node")
+            .arg(&script)
+            .args(arguments)
+            .stderr(Stdio::inherit())
+            .output()
+            .context("cannot run node")?;
+        if !output.status.success() {
+            bail!("{} failed on {:?}", script.display(), arguments.first());
+        }
+        Ok(output.stdout)
+    }
+}
