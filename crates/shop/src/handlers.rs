@@ -1,0 +1,5 @@
+//! Answers to requests: extract, ask, hand to a page. Must never hold a rule of its own about money.
+
+pub mod catalogue;
+pub mod orders;
+pub mod stylesheet;
