@@ -11,3 +11,6 @@ fail() {
 }
 
 has() { command -v "$1" >/dev/null 2>&1; }
+
+# A command that failed where nobody expected it to.
+trap 'say "$0: line $LINENO failed: $BASH_COMMAND"' ERR

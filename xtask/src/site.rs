@@ -49,7 +49,8 @@ impl Site {
         if destination.exists() {
             fs::remove_dir_all(destination)?;
         }
-        fs::rename(&self.folder, destination).with_context(|| format!("cannot write {}", destination.display()))
+        fs::rename(&self.folder, destination)
+            .with_context(|| format!("cannot write {}", destination.display()))
     }
 }
 
