@@ -67,6 +67,18 @@ pub enum ApiError {
     Garbled(&'static str),
 }
 
+impl ApiError {
+    /// The API's name of the request, for support.
+    pub fn request_id(&self) -> Option<&str> {
+        match self {
+            Self::KeyRefused { request_id, .. }
+            | Self::Refused { request_id, .. }
+            | Self::Failed { request_id, .. } => request_id.as_deref(),
+            Self::NoAnswer(_) | Self::Busy { .. } | Self::OrderPaid | Self::Garbled(_) => None,
+        }
+    }
+}
+
 /// The way to the API.
 pub struct Api {
     client: Client,

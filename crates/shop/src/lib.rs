@@ -13,12 +13,17 @@ mod price;
 use std::sync::Arc;
 
 use axum::{
-    Router, middleware,
+    Router,
+    extract::DefaultBodyLimit,
+    middleware,
     routing::{get, post},
 };
 use reqwest::Url;
 
 use crate::{api::Api, headers::SecurityHeaders, orders::Orders};
+
+/// Longest form that is read; ours have some hundred bytes.
+const MAX_FORM_BYTES: usize = 16 * 1024;
 
 /// What the shop has to be told.
 pub struct Config {
@@ -87,6 +92,7 @@ impl Shop {
             .route("/shop/orders/{number}", get(handlers::orders::show))
             .route("/shop/shop.css", get(handlers::stylesheet::show))
             .route("/shop/{*rest}", get(handlers::catalogue::not_found))
+            .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
             .route_layer(middleware::map_response_with_state(self.clone(), headers::add))
             .with_state(self.clone())
     }

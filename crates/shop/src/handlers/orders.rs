@@ -147,11 +147,11 @@ fn checkout_failed(visitor: Visitor, order: &Order, failure: &ApiError) -> Respo
         | ApiError::Failed { .. }
         | ApiError::Garbled(_) => StatusCode::BAD_GATEWAY,
     };
-    let cause = failure as &dyn std::error::Error;
+    let (cause, api_request) = (failure as &dyn std::error::Error, failure.request_id());
     if matches!(failure, ApiError::KeyRefused { .. } | ApiError::Refused { .. } | ApiError::Garbled(_)) {
-        error!(order = order.number, error = cause, "checkout was not opened");
+        error!(order = order.number, api_request, error = cause, "checkout was not opened");
     } else {
-        warn!(order = order.number, error = cause, "checkout was not opened");
+        warn!(order = order.number, api_request, error = cause, "checkout was not opened");
     }
     (status, retry_after, pages::trouble::no_checkout(visitor, order, failure)).into_response()
 }

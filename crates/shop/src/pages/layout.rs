@@ -38,8 +38,10 @@ pub fn page(visitor: Visitor, here: &str, title: &str, main: &Markup) -> Markup 
             }
             body {
                 a.skip href="#main" { (language.say("skip-to-content")) }
-                p.demo { (language.say("demo-note")) }
-                (masthead(visitor, here))
+                header {
+                    p.demo { (language.say("demo-note")) }
+                    (masthead(visitor, here))
+                }
                 main #main tabindex="-1" { (main) }
                 footer.foot {
                     p { (language.say("footer-about")) }
@@ -53,7 +55,7 @@ pub fn page(visitor: Visitor, here: &str, title: &str, main: &Markup) -> Markup 
 fn masthead(visitor: Visitor, here: &str) -> Markup {
     let other = visitor.language.other();
     html! {
-        header.masthead {
+        div.masthead {
             a.brand href=(visitor.link("/shop")) {
                 (PreEscaped(LOGO))
                 span { (visitor.language.say("shop-name")) }

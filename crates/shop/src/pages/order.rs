@@ -146,7 +146,7 @@ pub fn summary(visitor: Visitor, order: &Order) -> Markup {
                 dt { (language.say("goods-label")) }
                 dd {
                     (language.say(wish.good.slug))
-                    @if wish.quantity > 1 { " × " (wish.quantity) }
+                    @if wish.quantity > 1 { " ×\u{a0}" (wish.quantity) }
                 }
                 dt { (language.say("sum-label")) }
                 dd.sum { (wish.good.price.times(wish.quantity).written_in(language)) }

@@ -57,7 +57,7 @@ pub fn no_checkout(visitor: Visitor, order: &Order, error: &ApiError) -> Markup 
                 }
                 a.second href=(visitor.link("/shop")) { (language.say("back-to-shelves")) }
             }
-            @if let Some(request_id) = telling.request_id {
+            @if let Some(request_id) = error.request_id() {
                 p.fine { (language.say("request-label")) " " code { (request_id) } }
             }
         }
@@ -66,24 +66,22 @@ pub fn no_checkout(visitor: Visitor, order: &Order, error: &ApiError) -> Markup 
 }
 
 /// What the shopper is told about a failure.
-struct Telling<'a> {
+struct Telling {
     name: &'static str,
     heading: String,
     text: String,
     money: String,
     retry_helps: bool,
-    request_id: Option<&'a str>,
 }
 
-impl<'a> Telling<'a> {
-    fn of(error: &'a ApiError, language: Language) -> Self {
+impl Telling {
+    fn of(error: &ApiError, language: Language) -> Self {
         let nothing_charged = Self {
             name: "no-answer",
             heading: language.say("no-answer-title"),
             text: language.say("no-answer-text"),
             money: language.say("nothing-charged-try-again"),
             retry_helps: true,
-            request_id: None,
         };
         match error {
             ApiError::NoAnswer(_) => nothing_charged,
@@ -93,11 +91,10 @@ impl<'a> Telling<'a> {
                 text: busy_text(*retry_after_s, language),
                 ..nothing_charged
             },
-            ApiError::Failed { request_id, .. } => Self {
+            ApiError::Failed { .. } => Self {
                 name: "error",
                 heading: language.say("api-failed-title"),
                 text: language.say("api-failed-text"),
-                request_id: request_id.as_deref(),
                 ..nothing_charged
             },
             ApiError::Garbled(_) => Self {
@@ -106,20 +103,18 @@ impl<'a> Telling<'a> {
                 text: language.say("garbled-text"),
                 ..nothing_charged
             },
-            ApiError::KeyRefused { request_id, .. } => Self {
+            ApiError::KeyRefused { .. } => Self {
                 name: "key-refused",
                 heading: language.say("key-refused-title"),
                 text: language.say("key-refused-text"),
-                request_id: request_id.as_deref(),
                 ..nothing_charged
             },
-            ApiError::Refused { request_id, .. } => Self {
+            ApiError::Refused { .. } => Self {
                 name: "refused",
                 heading: language.say("refused-title"),
                 text: language.say("refused-text"),
                 money: language.say("nothing-charged"),
                 retry_helps: false,
-                request_id: request_id.as_deref(),
             },
             ApiError::OrderPaid => Self {
                 name: "paid-already",
@@ -127,7 +122,6 @@ impl<'a> Telling<'a> {
                 text: language.say("paid-already-text"),
                 money: language.say("not-charged-again"),
                 retry_helps: false,
-                request_id: None,
             },
         }
     }

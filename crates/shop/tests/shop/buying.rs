@@ -149,6 +149,7 @@ async fn a_form_the_shop_did_not_make_buys_nothing() {
         format!("form_token={token}&good=bravo&quantity=6"),
         format!("form_token={token}&good=bravo&quantity=-1"),
         "form_token=1&good=bravo&quantity=1".to_owned(),
+        format!("form_token={token}&good=bravo&quantity=1&rest={}", "x".repeat(20_000)),
     ] {
         let answer = shop.post("/shop/orders", &form).await;
         assert_eq!(answer.status, 400, "{form}");
