@@ -1,6 +1,7 @@
 //! The rules of a payment: ids, money, the intent and its one transition, fingerprints, retry times, the journal's chain.
 //! Pure: no async, no clock, no randomness, no I/O. Time and ids come in as arguments.
 
+mod checkout;
 mod event;
 mod fingerprint;
 mod ids;
@@ -9,9 +10,11 @@ mod money;
 mod observation;
 mod retry;
 mod state;
+mod step;
 mod time;
 mod transition;
 
+pub use checkout::{Capture, CheckoutStatus, MethodKind};
 pub use event::{Event, NotExecutedReason, UnknownReason};
 pub use fingerprint::{Fingerprint, IdempotencyKey, KeyKind, KeySyntaxError};
 pub use ids::{
@@ -23,5 +26,6 @@ pub use money::{Currency, Money, MoneyError};
 pub use observation::{Ending, Mismatch, ObjectStatus, Observation, PaidWith, Terms};
 pub use retry::RetryPolicy;
 pub use state::{Awaits, CanceledReason, DeclinedBy, ReviewReason, Stance, State, StateName};
+pub use step::{Step, next_step};
 pub use time::Timestamp;
 pub use transition::{Anomaly, Decision, Effect, TransitionError, transition};

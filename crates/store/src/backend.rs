@@ -1,0 +1,100 @@
+//! Runs flows as transactions. A backend says how one is begun, committed and repeated; what happens inside is the same for all.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use payment::{CheckoutId, IntentId, OrderId};
+
+use crate::{
+    CheckoutRecord, ClaimDue, Claimed, Commit, Committed, Expired, IntentRecord, KeyUse, KnownKey,
+    OpenCheckout, OpenIntent, OpenedCheckout, OpenedIntent, Store, StoreError, Story, SubmitCommand,
+    Submitted, Tables, Tenant, flows, tables::Abort,
+};
+
+/// A transaction's body. It may run more than once, so it must be a function of the rows alone.
+pub type Flow<R> = Arc<dyn for<'t> Fn(&'t mut dyn Tables) -> BoxFuture<'t, Result<R, Abort>> + Send + Sync>;
+
+/// How transactions run.
+#[async_trait]
+pub trait Backend: Send + Sync + 'static {
+    /// Runs a flow that writes; its result is told only when it is committed.
+    async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError>;
+
+    /// Runs a flow that only reads, on one snapshot.
+    async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError>;
+}
+
+/// Turns a call into a flow: the command is shared by every run of it.
+macro_rules! flow {
+    ($command:expr, $path:path) => {{
+        let command = Arc::new($command);
+        Arc::new(move |tables: &mut dyn Tables| {
+            let command = Arc::clone(&command);
+            Box::pin(async move { $path(tables, &command).await }) as BoxFuture<'_, _>
+        })
+    }};
+}
+
+#[async_trait]
+impl<B: Backend> Store for B {
+    async fn find_key(&self, key: KeyUse) -> Result<Option<KnownKey>, StoreError> {
+        self.read(flow!(key, flows::keys::find)).await
+    }
+
+    async fn open_checkout(&self, command: OpenCheckout) -> Result<OpenedCheckout, StoreError> {
+        self.write(flow!(command, flows::open_checkout::run)).await
+    }
+
+    async fn open_intent(&self, command: OpenIntent) -> Result<OpenedIntent, StoreError> {
+        self.write(flow!(command, flows::open_intent::run)).await
+    }
+
+    async fn submit(&self, command: SubmitCommand) -> Result<Submitted, StoreError> {
+        self.write(flow!(command, flows::submit::run)).await
+    }
+
+    async fn claim_due(&self, claim: ClaimDue) -> Result<Vec<Claimed>, StoreError> {
+        self.write(flow!(claim, flows::claim::run)).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Committed, StoreError> {
+        self.write(flow!(commit, flows::commit::run)).await
+    }
+
+    async fn expire(&self, limit: u32) -> Result<Expired, StoreError> {
+        self.write(flow!(limit, flows::expire::run)).await
+    }
+
+    async fn checkout(
+        &self,
+        tenant: Tenant,
+        id: CheckoutId,
+    ) -> Result<Option<(CheckoutRecord, IntentRecord)>, StoreError> {
+        self.read(flow!((tenant, id), flows::reads::checkout)).await
+    }
+
+    async fn intent(
+        &self,
+        tenant: Tenant,
+        id: IntentId,
+    ) -> Result<Option<(CheckoutRecord, IntentRecord)>, StoreError> {
+        self.read(flow!((tenant, id), flows::reads::intent)).await
+    }
+
+    async fn order(
+        &self,
+        tenant: Tenant,
+        order: OrderId,
+    ) -> Result<Option<(CheckoutRecord, IntentRecord)>, StoreError> {
+        self.read(flow!((tenant, order), flows::reads::order)).await
+    }
+
+    async fn story(&self, tenant: Tenant, id: IntentId) -> Result<Option<Story>, StoreError> {
+        self.read(flow!((tenant, id), flows::reads::story)).await
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.read(flow!((), flows::reads::ping)).await
+    }
+}

@@ -1,0 +1,317 @@
+//! What the transactions are asked, and what they answer.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use payment::{
+    Anomaly, AttemptId, Capture, CheckoutId, Fingerprint, Holder, IdempotencyKey, IntentId, KeyKind,
+    MethodKind, Money, ObjectId, OperationId, OrderId, PaidWith, ProviderKey, State, SubmitKey, Timestamp,
+};
+
+use crate::{AttemptRecord, CheckoutRecord, Frozen, IntentRecord, OperationRecord, Tenant};
+
+/// Stands in a stored answer where a client token was: a byte that JSON never contains. Tables hold no usable secret.
+pub const BLANK: u8 = 0x1a;
+
+/// The first final answer to a keyed request, as it is stored and replayed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// `Location`, if any.
+    pub location: Option<String>,
+    /// JSON, tokens replaced by [`BLANK`].
+    pub body: Vec<u8>,
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(
+            f,
+            "Answer {{ {}, {:?}, {} }}",
+            self.status,
+            self.location,
+            String::from_utf8_lossy(&self.body)
+        )
+    }
+}
+
+/// Writes the answer for a checkout and its intent, inside the transaction that makes them. Pure.
+pub type Render = Arc<dyn Fn(u16, &CheckoutRecord, &IntentRecord) -> Answer + Send + Sync>;
+
+/// A key as a request uses it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyUse {
+    /// Scope: whose.
+    pub tenant: Tenant,
+    /// Scope: for what.
+    pub kind: KeyKind,
+    /// The key.
+    pub key: IdempotencyKey,
+    /// The significant parameters.
+    pub fingerprint: Fingerprint,
+}
+
+/// What a key already names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KnownKey {
+    /// Other significant parameters: refused, nothing changed (R3).
+    Reused {
+        /// The first field that differs.
+        field: String,
+    },
+    /// The same request: what it led to (R2).
+    Same {
+        /// The checkout, now.
+        checkout: Box<CheckoutRecord>,
+        /// The intent, now.
+        intent: Box<IntentRecord>,
+        /// The first final answer, once there is one.
+        answer: Option<Answer>,
+    },
+}
+
+/// Ids for what a transaction may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewIds {
+    /// For a checkout.
+    pub checkout: CheckoutId,
+    /// For an intent.
+    pub intent: IntentId,
+    /// For its pay operation.
+    pub operation: OperationId,
+    /// For its submissions.
+    pub submit_key: SubmitKey,
+    /// For its sends.
+    pub provider_key: ProviderKey,
+}
+
+/// What a merchant offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The merchant's reference.
+    pub order: OrderId,
+    /// What is to be paid.
+    pub amount: Money,
+    /// When the money moves.
+    pub capture: Capture,
+    /// Shown to the shopper.
+    pub description: Option<String>,
+    /// Where the shopper goes afterwards.
+    pub return_url: Option<String>,
+    /// Where the receipt goes.
+    pub email: Option<String>,
+    /// The merchant's own pairs.
+    pub metadata: BTreeMap<String, String>,
+    /// How long it can be paid, ms.
+    pub expires_in_ms: i64,
+}
+
+/// `POST /v1/checkouts`.
+#[derive(Clone)]
+pub struct OpenCheckout {
+    /// The key.
+    pub key: KeyUse,
+    /// Ids for new rows.
+    pub ids: NewIds,
+    /// The terms.
+    pub terms: Terms,
+    /// Writes the answer.
+    pub render: Render,
+}
+
+/// What came of [`OpenCheckout`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenedCheckout {
+    /// The answer, fresh: made (201) or adopted (200).
+    Fresh(Box<CheckoutRecord>, Answer),
+    /// The key was known.
+    Known(KnownKey),
+    /// The order is paid.
+    Paid(CheckoutId),
+    /// Other terms, but the order's payment is under way.
+    InProgress(CheckoutId, IntentId),
+}
+
+/// `POST /v1/checkouts/{id}/payment_intents`.
+#[derive(Clone)]
+pub struct OpenIntent {
+    /// The key.
+    pub key: KeyUse,
+    /// Which checkout.
+    pub checkout: CheckoutId,
+    /// Ids for new rows; `ids.checkout` is not used.
+    pub ids: NewIds,
+    /// Most intents a checkout may have (card testing).
+    pub limit: i64,
+    /// Writes the answer.
+    pub render: Render,
+}
+
+/// What came of [`OpenIntent`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenedIntent {
+    /// The answer, fresh: a new intent (201) or the occupying one (200).
+    Fresh(Box<CheckoutRecord>, Answer),
+    /// The key was known.
+    Known(KnownKey),
+    /// No such checkout.
+    NotFound,
+    /// The order is paid.
+    Paid(IntentId),
+    /// The checkout is over.
+    NotOpen,
+    /// The limit is reached.
+    TooMany,
+}
+
+/// The first claim of a pay operation.
+#[derive(Clone, Debug)]
+pub struct SubmitCommand {
+    /// The key: the intent's submit key.
+    pub key: KeyUse,
+    /// Which checkout.
+    pub checkout: CheckoutId,
+    /// Which intent.
+    pub intent: IntentId,
+    /// The version the shopper saw.
+    pub version: i64,
+    /// The amount the shopper saw.
+    pub amount: Money,
+    /// How the shopper pays.
+    pub method: MethodKind,
+    /// The request that will be sent, now and for ever.
+    pub frozen: Frozen,
+    /// Request id of the first send.
+    pub attempt: AttemptId,
+    /// Who will send it.
+    pub holder: Holder,
+    /// For how long, ms.
+    pub lease_ms: i64,
+    /// Nothing is sent later than this after now, ms (the checkout's expiry cuts it shorter).
+    pub execute_ms: i64,
+}
+
+/// What came of [`SubmitCommand`].
+#[derive(Clone, Debug)]
+pub enum Submitted {
+    /// The caller is the one who sends.
+    Claimed(Box<Claimed>),
+    /// The key was known: the winner's state.
+    Known(KnownKey),
+    /// The intent was submitted or ended before: its state.
+    Over(Box<CheckoutRecord>, Box<IntentRecord>),
+    /// The key is not this intent's submit key.
+    WrongKey,
+    /// No such intent in that checkout.
+    NotFound,
+    /// The terms are not those the shopper saw.
+    Changed(Box<CheckoutRecord>),
+    /// The order is paid by another intent.
+    Paid(CheckoutId),
+    /// The checkout is over.
+    NotOpen(Box<CheckoutRecord>),
+}
+
+/// Asks for work.
+#[derive(Clone, Debug)]
+pub struct ClaimDue {
+    /// Who.
+    pub holder: Holder,
+    /// For how long, ms.
+    pub lease_ms: i64,
+    /// Request ids, one for each operation wanted.
+    pub attempts: Vec<AttemptId>,
+}
+
+/// An operation in the holder's hands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    /// The checkout.
+    pub checkout: CheckoutRecord,
+    /// The intent, as it was when claimed.
+    pub intent: IntentRecord,
+    /// The operation, lease and fence included.
+    pub operation: OperationRecord,
+    /// The send this claim is for; none where the claim is for a query.
+    pub attempt: Option<AttemptRecord>,
+    /// What is to be done.
+    pub step: payment::Step,
+    /// Whether a send of an earlier holder has no answer.
+    pub unanswered: bool,
+    /// The claim's moment, by the database.
+    pub now: Timestamp,
+}
+
+/// One event's part of a commit: a line of the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// State before.
+    pub from: &'static str,
+    /// The event.
+    pub event: String,
+    /// State after.
+    pub to: &'static str,
+    /// What justified it.
+    pub evidence: String,
+}
+
+/// What came of a claim.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// Whose.
+    pub tenant: Tenant,
+    /// Which checkout.
+    pub checkout: CheckoutId,
+    /// Which intent.
+    pub intent: IntentId,
+    /// The intent's version when it was claimed.
+    pub version: i64,
+    /// Which operation.
+    pub operation: OperationId,
+    /// The fence it was claimed under.
+    pub fence: i64,
+    /// The state from now on.
+    pub state: State,
+    /// What it is paid with, where it was told.
+    pub paid_with: Option<PaidWith>,
+    /// The provider's object, where it was told.
+    pub object: Option<ObjectId>,
+    /// The object that took money, with its sum, if one did.
+    pub charge: Option<(ObjectId, Money)>,
+    /// What should not be.
+    pub anomalies: Vec<Anomaly>,
+    /// Lines for the journal, in order.
+    pub changes: Vec<Change>,
+    /// The send that ended, and how.
+    pub ended: Option<(AttemptId, String)>,
+    /// When to look again, ms from now; required while the operation stays open.
+    pub wake_in_ms: Option<i64>,
+    /// The final answer for the submit key's replays.
+    pub answer: Option<Answer>,
+}
+
+/// What came of a [`Commit`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Committed {
+    /// Written.
+    Done {
+        /// Whether the checkout became paid by it.
+        paid: bool,
+        /// Whether the charge was an extra.
+        extra: bool,
+    },
+    /// Another holder has the operation: nothing was written (R14).
+    Stale {
+        /// The fence now.
+        fence: i64,
+        /// The intent's version now.
+        version: i64,
+    },
+}
+
+/// What came of an expiry run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expired {
+    /// Checkouts ended.
+    pub checkouts: u32,
+}

@@ -1,0 +1,124 @@
+//! Writes what came of a claim, fenced: state, journal, charge, wake-up and replay in one transaction.
+
+use payment::{CheckoutStatus, KeyKind, Timestamp};
+
+use super::{journal, promised, won};
+use crate::{
+    Change, CheckoutRecord, Commit, Committed, IntentRecord, OperationRecord, Stage, StoreError, Tables,
+    tables::{Abort, ChargeRow},
+};
+
+/// The flow. A holder whose fence is not the newest writes nothing (R14).
+pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, Abort> {
+    let tenant = &commit.tenant;
+    let checkout = promised(tables.lock_checkout(tenant, commit.checkout).await?, "a claim's checkout")?;
+    let operation = promised(tables.operation(tenant, commit.operation).await?, "a claim's operation")?;
+    let intent = promised(tables.intent(tenant, commit.intent).await?, "a claim's intent")?;
+    if operation.fence == commit.fence && intent.version == commit.version + 1 && operation.lease.is_none() {
+        // Only this fence's holder writes this version: the commit is already there, its answer was lost.
+        return already(tables, commit, &checkout).await;
+    }
+    if operation.fence != commit.fence || intent.version != commit.version || operation.lease.is_none() {
+        return Ok(Committed::Stale { fence: operation.fence, version: intent.version });
+    }
+    let now = tables.now().await?;
+    release(tables, commit, operation, now).await?;
+    let submit_key = intent.submit_key;
+    settle_intent(tables, commit, intent).await?;
+    if let Some((attempt, outcome)) = &commit.ended {
+        won(tables.update_attempt_outcome(tenant, *attempt, outcome).await?)?;
+    }
+    let (paid, extra) = charge(tables, commit, &checkout, now).await?;
+    let mut changes = commit.changes.clone();
+    let state = commit.state.name().as_str();
+    changes.extend(commit.anomalies.iter().map(|anomaly| anomaly_line(anomaly.as_str(), state)));
+    if extra {
+        changes.push(anomaly_line("extra_charge", state));
+    }
+    journal::append(tables, tenant, commit.intent, now, &changes).await?;
+    if let Some(answer) = &commit.answer {
+        let key = submit_key.to_string();
+        tables.update_key_answer(tenant, KeyKind::Submit, &key, answer).await?;
+    }
+    Ok(Committed::Done { paid, extra })
+}
+
+fn anomaly_line(what: &str, state: &'static str) -> Change {
+    Change { from: state, event: "anomaly".to_owned(), to: state, evidence: what.to_owned() }
+}
+
+async fn already(
+    tables: &mut dyn Tables,
+    commit: &Commit,
+    checkout: &CheckoutRecord,
+) -> Result<Committed, Abort> {
+    let journal = tables.journal(&commit.tenant, commit.intent).await?;
+    let extra = journal.iter().any(|row| row.line.event == "anomaly" && row.line.evidence == "extra_charge");
+    Ok(Committed::Done {
+        paid: commit.charge.is_some() && checkout.status == CheckoutStatus::Paid && !extra,
+        extra,
+    })
+}
+
+async fn release(
+    tables: &mut dyn Tables,
+    commit: &Commit,
+    mut operation: OperationRecord,
+    now: Timestamp,
+) -> Result<(), Abort> {
+    operation.stage = Stage::of(commit.state.name());
+    operation.lease = None;
+    operation.object = commit.object.clone().or(operation.object);
+    operation.wake_at = match operation.stage {
+        Stage::Open | Stage::Review => commit.wake_in_ms.map(|ms| now.plus_ms(ms)),
+        Stage::Created | Stage::Done => None,
+    };
+    if operation.stage == Stage::Open && operation.wake_at.is_none() {
+        return Err(
+            StoreError::Unreadable("a commit leaves an open operation without a wake-up".to_owned()).into()
+        );
+    }
+    won(tables.update_operation(&operation, commit.fence).await?)
+}
+
+async fn settle_intent(
+    tables: &mut dyn Tables,
+    commit: &Commit,
+    mut intent: IntentRecord,
+) -> Result<(), Abort> {
+    intent.state = commit.state.clone();
+    intent.paid_with = commit.paid_with.clone().or(intent.paid_with);
+    won(tables.update_intent(&intent, commit.version).await?)
+}
+
+/// Records an object that took money. The first makes the checkout paid, whatever its status was; others are extras.
+async fn charge(
+    tables: &mut dyn Tables,
+    commit: &Commit,
+    checkout: &CheckoutRecord,
+    now: Timestamp,
+) -> Result<(bool, bool), Abort> {
+    let Some((object, amount)) = commit.charge.clone() else { return Ok((false, false)) };
+    let operation =
+        promised(tables.operation(&commit.tenant, commit.operation).await?, "a claim's operation")?;
+    let frozen = promised(operation.frozen, "a charged operation's request")?;
+    let extra = checkout.status == CheckoutStatus::Paid;
+    let row = ChargeRow {
+        tenant: commit.tenant.clone(),
+        account: frozen.account,
+        object,
+        checkout: commit.checkout,
+        intent: commit.intent,
+        amount,
+        extra,
+        at: now,
+    };
+    if !tables.insert_charge(&row).await? {
+        return Ok((false, false));
+    }
+    if !extra {
+        let paid = CheckoutStatus::Paid;
+        won(tables.update_checkout_status(&commit.tenant, commit.checkout, checkout.status, paid).await?)?;
+    }
+    Ok((!extra, extra))
+}

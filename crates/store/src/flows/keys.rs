@@ -1,0 +1,17 @@
+//! The key layer: one look before anything else, in one place (R2, R3).
+
+use super::promised;
+use crate::{KeyUse, KnownKey, Tables, tables::Abort};
+
+/// What `wanted` already names, if anything: the fingerprint is compared before all other checks.
+pub async fn find(tables: &mut dyn Tables, wanted: &KeyUse) -> Result<Option<KnownKey>, Abort> {
+    let Some(row) = tables.key(&wanted.tenant, wanted.kind, wanted.key.as_str()).await? else {
+        return Ok(None);
+    };
+    if let Some(field) = wanted.fingerprint.differs_from(&row.key.fingerprint) {
+        return Ok(Some(KnownKey::Reused { field }));
+    }
+    let checkout = promised(tables.checkout(&wanted.tenant, row.checkout).await?, "a key's checkout")?;
+    let intent = promised(tables.intent(&wanted.tenant, row.intent).await?, "a key's intent")?;
+    Ok(Some(KnownKey::Same { checkout: Box::new(checkout), intent: Box::new(intent), answer: row.answer }))
+}

@@ -1,0 +1,59 @@
+//! Trying again: a new intent occupies the checkout, or the one that does is named.
+
+use payment::{CheckoutStatus, Stance};
+
+use super::{keys, open_checkout::insert_intent, promised, won};
+use crate::{
+    CheckoutRecord, IntentRecord, OpenIntent, OpenedIntent, Tables,
+    tables::{Abort, KeyRow},
+};
+
+const CREATED: u16 = 201;
+const OK: u16 = 200;
+
+/// The flow. Only a checkout that is open and whose every earlier intent ended by evidence takes a new one.
+pub async fn run(tables: &mut dyn Tables, command: &OpenIntent) -> Result<OpenedIntent, Abort> {
+    if let Some(known) = keys::find(tables, &command.key).await? {
+        return Ok(OpenedIntent::Known(known));
+    }
+    let tenant = &command.key.tenant;
+    let Some(checkout) = tables.lock_checkout(tenant, command.checkout).await? else {
+        return Ok(OpenedIntent::NotFound);
+    };
+    let now = tables.now().await?;
+    let newest = promised(tables.newest_intent(tenant, checkout.id).await?, "a checkout's intent")?;
+    if checkout.status == CheckoutStatus::Paid || newest.state.stance() == Stance::Paid {
+        return Ok(OpenedIntent::Paid(newest.id));
+    }
+    if newest.state.stance() == Stance::Occupying {
+        return answer(tables, command, OK, checkout, newest, now).await;
+    }
+    if checkout.status != CheckoutStatus::Open || now >= checkout.expires_at {
+        return Ok(OpenedIntent::NotOpen);
+    }
+    if newest.number >= command.limit {
+        return Ok(OpenedIntent::TooMany);
+    }
+    let intent = insert_intent(tables, &checkout, &command.ids, Some(newest.id), now).await?;
+    answer(tables, command, CREATED, checkout, intent, now).await
+}
+
+async fn answer(
+    tables: &mut dyn Tables,
+    command: &OpenIntent,
+    status: u16,
+    checkout: CheckoutRecord,
+    intent: IntentRecord,
+    now: payment::Timestamp,
+) -> Result<OpenedIntent, Abort> {
+    let answer = (command.render)(status, &checkout, &intent);
+    let row = KeyRow {
+        key: command.key.clone(),
+        checkout: checkout.id,
+        intent: intent.id,
+        created_at: now,
+        answer: Some(answer.clone()),
+    };
+    won(tables.insert_key(&row).await?)?;
+    Ok(OpenedIntent::Fresh(Box::new(checkout), answer))
+}

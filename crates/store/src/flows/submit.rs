@@ -1,0 +1,165 @@
+//! The first claim: who submits an intent first owns its one dispatch; everybody else reads the winner's state and calls nobody
+//! (R6).
+
+use payment::{CheckoutStatus, Event, IntentId, State, StateName, Step, Timestamp, transition};
+
+use super::{journal, keys, promised, won};
+use crate::{
+    AttemptRecord, Change, CheckoutRecord, Claimed, IntentRecord, KnownKey, Lease, OperationRecord, Stage,
+    SubmitCommand, Submitted, Tables,
+    tables::{Abort, KeyRow},
+};
+
+/// The flow: key first, then the terms the shopper saw, then the claim.
+pub async fn run(tables: &mut dyn Tables, command: &SubmitCommand) -> Result<Submitted, Abort> {
+    let tenant = &command.key.tenant;
+    let Some(checkout) = tables.lock_checkout(tenant, command.checkout).await? else {
+        return Ok(Submitted::NotFound);
+    };
+    let Some(intent) = tables.intent(tenant, command.intent).await?.filter(|i| i.checkout == checkout.id)
+    else {
+        return Ok(Submitted::NotFound);
+    };
+    if command.key.key.as_str() != intent.submit_key.to_string() {
+        return Ok(Submitted::WrongKey);
+    }
+    if let Some(known) = keys::find(tables, &command.key).await? {
+        return known_key(tables, command, checkout, intent, known).await;
+    }
+    let now = tables.now().await?;
+    if let Some(refused) = refusal(&checkout, &intent, command, now) {
+        return Ok(refused);
+    }
+    claim(tables, command, checkout, intent, now).await
+}
+
+/// A key that was claimed before. If the claim is this very command's (its commit's answer was lost), it still holds.
+async fn known_key(
+    tables: &mut dyn Tables,
+    command: &SubmitCommand,
+    checkout: CheckoutRecord,
+    intent: IntentRecord,
+    known: KnownKey,
+) -> Result<Submitted, Abort> {
+    let operation =
+        promised(tables.pay_operation(&intent.tenant, intent.id).await?, "an intent's operation")?;
+    let ours = operation.fence == 1 && operation.lease.is_some_and(|lease| lease.holder == command.holder);
+    let first = tables.attempts(&intent.tenant, operation.id).await?.into_iter().next();
+    match first {
+        Some(attempt) if ours && attempt.id == command.attempt => {
+            let now = attempt.started_at;
+            Ok(Submitted::Claimed(Box::new(claimed(checkout, intent, operation, attempt, now))))
+        }
+        Some(_) | None => Ok(Submitted::Known(known)),
+    }
+}
+
+fn refusal(
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+    command: &SubmitCommand,
+    now: Timestamp,
+) -> Option<Submitted> {
+    if intent.state != State::Created {
+        return Some(Submitted::Over(Box::new(checkout.clone()), Box::new(intent.clone())));
+    }
+    match checkout.status {
+        CheckoutStatus::Paid => return Some(Submitted::Paid(checkout.id)),
+        CheckoutStatus::Canceled | CheckoutStatus::Expired => {
+            return Some(Submitted::NotOpen(Box::new(checkout.clone())));
+        }
+        CheckoutStatus::Open => {}
+    }
+    if now >= checkout.expires_at {
+        return Some(Submitted::NotOpen(Box::new(checkout.clone())));
+    }
+    let seen = checkout.version == command.version && checkout.amount == command.amount;
+    (!seen).then(|| Submitted::Changed(Box::new(checkout.clone())))
+}
+
+async fn claim(
+    tables: &mut dyn Tables,
+    command: &SubmitCommand,
+    checkout: CheckoutRecord,
+    mut intent: IntentRecord,
+    now: Timestamp,
+) -> Result<Submitted, Abort> {
+    let Ok(decision) = transition(&intent.state, Event::Submitted, now) else { return Err(Abort::Raced) };
+    let row = KeyRow {
+        key: command.key.clone(),
+        checkout: checkout.id,
+        intent: intent.id,
+        created_at: now,
+        answer: None,
+    };
+    won(tables.insert_key(&row).await?)?;
+    let version = intent.version;
+    intent.state = decision.next;
+    intent.method = Some(command.method);
+    won(tables.update_intent(&intent, version).await?)?;
+    intent.version = version + 1;
+
+    let operation = hold(tables, command, &checkout, &intent, now).await?;
+    let attempt = AttemptRecord {
+        id: command.attempt,
+        operation: operation.id,
+        number: 1,
+        fence: operation.fence,
+        started_at: now,
+        outcome: None,
+    };
+    won(tables.insert_attempt(&intent.tenant, &attempt).await?)?;
+    let change = submitted_line(command.intent, &operation, &attempt, intent.state.name());
+    journal::append(tables, &intent.tenant, intent.id, now, &[change]).await?;
+    Ok(Submitted::Claimed(Box::new(claimed(checkout, intent, operation, attempt, now))))
+}
+
+/// Lease, fence and frozen request, in the claiming transaction.
+async fn hold(
+    tables: &mut dyn Tables,
+    command: &SubmitCommand,
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+    now: Timestamp,
+) -> Result<OperationRecord, Abort> {
+    let mut operation =
+        promised(tables.pay_operation(&intent.tenant, intent.id).await?, "an intent's operation")?;
+    let (fence, until) = (operation.fence, now.plus_ms(command.lease_ms));
+    operation.stage = Stage::of(intent.state.name());
+    operation.frozen = Some(command.frozen.clone());
+    operation.first_sent_at = Some(now);
+    operation.execute_until = Some(now.plus_ms(command.execute_ms).min(checkout.expires_at));
+    operation.lease = Some(Lease { holder: command.holder, until });
+    operation.fence = fence + 1;
+    operation.tries = 1;
+    operation.wake_at = Some(until);
+    won(tables.update_operation(&operation, fence).await?)?;
+    Ok(operation)
+}
+
+fn submitted_line(
+    intent: IntentId,
+    operation: &OperationRecord,
+    attempt: &AttemptRecord,
+    to: StateName,
+) -> Change {
+    Change {
+        from: StateName::Created.as_str(),
+        event: "submitted".to_owned(),
+        to: to.as_str(),
+        evidence: format!(
+            "{intent}: operation {}, attempt {}, fence {}",
+            operation.id, attempt.id, operation.fence
+        ),
+    }
+}
+
+fn claimed(
+    checkout: CheckoutRecord,
+    intent: IntentRecord,
+    operation: OperationRecord,
+    attempt: AttemptRecord,
+    now: Timestamp,
+) -> Claimed {
+    Claimed { checkout, intent, operation, attempt: Some(attempt), step: Step::Send, unanswered: false, now }
+}

@@ -1,0 +1,360 @@
+//! The store in memory: the same flows over maps, with the same unique indexes and checks. For simulation and tests; its clock
+//! is passed in.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use payment::{
+    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, MerchantId, ObjectId, OperationId,
+    OrderId, ProviderAccount, ProviderKey, Stance, StateName, Timestamp,
+};
+use tokio::sync::Mutex;
+
+use crate::{
+    Answer, AttemptRecord, Backend, CheckoutRecord, Clock, Flow, IntentRecord, JournalRecord,
+    OperationRecord, Stage, StoreError, Tables, Tenant,
+    tables::{Abort, ChargeRow, KeyRow},
+};
+
+/// Runs of one flow before its race is called endless.
+const MAX_RUNS: usize = 16;
+
+/// The store in memory.
+pub struct MemoryStore {
+    rows: Mutex<Rows>,
+    clock: Clock,
+}
+
+impl MemoryStore {
+    /// An empty store on `clock`.
+    pub fn new(clock: Clock) -> Self {
+        Self { rows: Mutex::new(Rows::default()), clock }
+    }
+
+    async fn run<R>(&self, flow: Flow<R>, keep: bool) -> Result<R, StoreError> {
+        let mut rows = self.rows.lock().await;
+        for _ in 0..MAX_RUNS {
+            let mut draft = Draft { rows: rows.clone(), clock: Arc::clone(&self.clock) };
+            match flow(&mut draft).await {
+                Ok(result) => {
+                    if keep {
+                        *rows = draft.rows;
+                    }
+                    return Ok(result);
+                }
+                Err(Abort::Raced) => {}
+                Err(Abort::Failed(error)) => return Err(error),
+            }
+        }
+        Err(StoreError::Busy(None))
+    }
+}
+
+#[async_trait]
+impl Backend for MemoryStore {
+    async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
+        self.run(flow, true).await
+    }
+
+    async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
+        self.run(flow, false).await
+    }
+}
+
+#[derive(Clone, Default)]
+struct Rows {
+    keys: BTreeMap<(Tenant, &'static str, String), KeyRow>,
+    checkouts: BTreeMap<(Tenant, CheckoutId), CheckoutRecord>,
+    intents: BTreeMap<(Tenant, IntentId), IntentRecord>,
+    operations: BTreeMap<(Tenant, OperationId), OperationRecord>,
+    attempts: BTreeMap<(Tenant, AttemptId), AttemptRecord>,
+    charges: BTreeMap<(MerchantId, ProviderAccount, ObjectId), ChargeRow>,
+    journal: BTreeMap<(Tenant, IntentId, i64), JournalRecord>,
+}
+
+impl Rows {
+    fn operation_taken(&self, row: &OperationRecord) -> bool {
+        let account = |op: &OperationRecord| op.frozen.as_ref().map(|frozen| frozen.account.clone());
+        let sent = |op: &OperationRecord| account(op).map(|account| (account, op.provider_key));
+        let linked = |op: &OperationRecord| account(op).zip(op.object.clone());
+        self.operations
+            .values()
+            .filter(|other| other.id != row.id && other.tenant.merchant == row.tenant.merchant)
+            .any(|other| {
+                let key: (Option<(ProviderAccount, ProviderKey)>, _) = (sent(row), sent(other));
+                other.intent == row.intent
+                    || (key.0.is_some() && key.0 == key.1)
+                    || (linked(row).is_some() && linked(row) == linked(other))
+            })
+    }
+
+    fn check_operation(row: &OperationRecord) -> Result<(), StoreError> {
+        let unwatched = row.stage == Stage::Open && row.wake_at.is_none();
+        let needless = matches!(row.stage, Stage::Created | Stage::Done) && row.wake_at.is_some();
+        let bare = matches!(row.stage, Stage::Open | Stage::Review)
+            && (row.frozen.is_none() || row.execute_until.is_none());
+        if unwatched || needless || bare {
+            return Err(StoreError::Refused(Arc::new(std::io::Error::other("operation: a CHECK failed"))));
+        }
+        Ok(())
+    }
+}
+
+/// One transaction's copy of the rows.
+struct Draft {
+    rows: Rows,
+    clock: Clock,
+}
+
+fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V) -> bool {
+    let free = !map.contains_key(&key);
+    if free {
+        map.insert(key, value);
+    }
+    free
+}
+
+#[async_trait]
+impl Tables for Draft {
+    async fn now(&mut self) -> Result<Timestamp, Abort> {
+        Ok((self.clock)())
+    }
+
+    async fn key(&mut self, tenant: &Tenant, kind: KeyKind, key: &str) -> Result<Option<KeyRow>, Abort> {
+        Ok(self.rows.keys.get(&(tenant.clone(), kind.as_str(), key.to_owned())).cloned())
+    }
+
+    async fn insert_key(&mut self, row: &KeyRow) -> Result<bool, Abort> {
+        let key = (row.key.tenant.clone(), row.key.kind.as_str(), row.key.key.as_str().to_owned());
+        Ok(put(&mut self.rows.keys, key, row.clone()))
+    }
+
+    async fn update_key_answer(
+        &mut self,
+        tenant: &Tenant,
+        kind: KeyKind,
+        key: &str,
+        answer: &Answer,
+    ) -> Result<bool, Abort> {
+        let row = self.rows.keys.get_mut(&(tenant.clone(), kind.as_str(), key.to_owned()));
+        let Some(row) = row.filter(|row| row.answer.is_none()) else { return Ok(false) };
+        row.answer = Some(answer.clone());
+        Ok(true)
+    }
+
+    async fn lock_checkout(
+        &mut self,
+        tenant: &Tenant,
+        id: CheckoutId,
+    ) -> Result<Option<CheckoutRecord>, Abort> {
+        self.checkout(tenant, id).await
+    }
+
+    async fn lock_order(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderId,
+    ) -> Result<Option<CheckoutRecord>, Abort> {
+        self.order(tenant, order).await
+    }
+
+    async fn checkout(&mut self, tenant: &Tenant, id: CheckoutId) -> Result<Option<CheckoutRecord>, Abort> {
+        Ok(self.rows.checkouts.get(&(tenant.clone(), id)).cloned())
+    }
+
+    async fn order(&mut self, tenant: &Tenant, order: &OrderId) -> Result<Option<CheckoutRecord>, Abort> {
+        Ok(self.rows.checkouts.values().find(|row| row.tenant == *tenant && row.order == *order).cloned())
+    }
+
+    async fn insert_checkout(&mut self, row: &CheckoutRecord) -> Result<bool, Abort> {
+        if self.order(&row.tenant, &row.order).await?.is_some() {
+            return Ok(false);
+        }
+        Ok(put(&mut self.rows.checkouts, (row.tenant.clone(), row.id), row.clone()))
+    }
+
+    async fn update_checkout_terms(&mut self, row: &CheckoutRecord, version: i64) -> Result<bool, Abort> {
+        let found = self.rows.checkouts.get_mut(&(row.tenant.clone(), row.id));
+        let Some(found) = found.filter(|found| found.version == version) else { return Ok(false) };
+        *found = row.clone();
+        Ok(true)
+    }
+
+    async fn update_checkout_status(
+        &mut self,
+        tenant: &Tenant,
+        id: CheckoutId,
+        from: CheckoutStatus,
+        to: CheckoutStatus,
+    ) -> Result<bool, Abort> {
+        let found = self.rows.checkouts.get_mut(&(tenant.clone(), id));
+        let Some(found) = found.filter(|found| found.status == from) else { return Ok(false) };
+        found.status = to;
+        Ok(true)
+    }
+
+    async fn expired_checkouts(
+        &mut self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(Tenant, CheckoutId)>, Abort> {
+        let sent = |row: &CheckoutRecord| {
+            self.rows.intents.values().any(|intent| {
+                intent.checkout == row.id
+                    && !intent.state.is_terminal()
+                    && intent.state.name() != StateName::Created
+            })
+        };
+        let mut due: Vec<_> =
+            self.rows.checkouts.values().filter(|row| row.status == CheckoutStatus::Open).collect();
+        due.retain(|row| row.expires_at <= now && !sent(row));
+        due.sort_by_key(|row| (row.expires_at, row.id));
+        Ok(due.into_iter().take(limit as usize).map(|row| (row.tenant.clone(), row.id)).collect())
+    }
+
+    async fn intent(&mut self, tenant: &Tenant, id: IntentId) -> Result<Option<IntentRecord>, Abort> {
+        Ok(self.rows.intents.get(&(tenant.clone(), id)).cloned())
+    }
+
+    async fn newest_intent(
+        &mut self,
+        tenant: &Tenant,
+        checkout: CheckoutId,
+    ) -> Result<Option<IntentRecord>, Abort> {
+        let of_checkout =
+            self.rows.intents.values().filter(|row| row.tenant == *tenant && row.checkout == checkout);
+        Ok(of_checkout.max_by_key(|row| row.number).cloned())
+    }
+
+    async fn insert_intent(&mut self, row: &IntentRecord) -> Result<bool, Abort> {
+        let rival = self.rows.intents.values().any(|other| {
+            other.tenant.merchant == row.tenant.merchant
+                && other.checkout == row.checkout
+                && (other.number == row.number
+                    || (other.state.stance() != Stance::Free && row.state.stance() != Stance::Free))
+        });
+        Ok(!rival && put(&mut self.rows.intents, (row.tenant.clone(), row.id), row.clone()))
+    }
+
+    async fn update_intent(&mut self, row: &IntentRecord, version: i64) -> Result<bool, Abort> {
+        let found = self.rows.intents.get_mut(&(row.tenant.clone(), row.id));
+        let Some(found) = found.filter(|found| found.version == version) else { return Ok(false) };
+        *found = IntentRecord { version: version + 1, ..row.clone() };
+        Ok(true)
+    }
+
+    async fn operation(
+        &mut self,
+        tenant: &Tenant,
+        id: OperationId,
+    ) -> Result<Option<OperationRecord>, Abort> {
+        Ok(self.rows.operations.get(&(tenant.clone(), id)).cloned())
+    }
+
+    async fn pay_operation(
+        &mut self,
+        tenant: &Tenant,
+        intent: IntentId,
+    ) -> Result<Option<OperationRecord>, Abort> {
+        Ok(self.rows.operations.values().find(|row| row.tenant == *tenant && row.intent == intent).cloned())
+    }
+
+    async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort> {
+        Rows::check_operation(row)?;
+        let free = !self.rows.operation_taken(row);
+        Ok(free && put(&mut self.rows.operations, (row.tenant.clone(), row.id), row.clone()))
+    }
+
+    async fn update_operation(&mut self, row: &OperationRecord, fence: i64) -> Result<bool, Abort> {
+        Rows::check_operation(row)?;
+        if self.rows.operation_taken(row) {
+            return Ok(false);
+        }
+        let found = self.rows.operations.get_mut(&(row.tenant.clone(), row.id));
+        let Some(found) = found.filter(|found| found.fence == fence) else { return Ok(false) };
+        *found = row.clone();
+        Ok(true)
+    }
+
+    async fn due_operations(
+        &mut self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(Tenant, OperationId)>, Abort> {
+        let waking = self.rows.operations.values().filter_map(|row| row.wake_at.map(|at| (at, row)));
+        let mut due: Vec<_> = waking.filter(|(at, _)| *at <= now).collect();
+        due.sort_by_key(|(at, row)| (*at, row.id));
+        Ok(due.into_iter().take(limit as usize).map(|(_, row)| (row.tenant.clone(), row.id)).collect())
+    }
+
+    async fn insert_attempt(&mut self, tenant: &Tenant, row: &AttemptRecord) -> Result<bool, Abort> {
+        let numbered = self
+            .rows
+            .attempts
+            .values()
+            .any(|other| other.operation == row.operation && other.number == row.number);
+        Ok(!numbered && put(&mut self.rows.attempts, (tenant.clone(), row.id), row.clone()))
+    }
+
+    async fn update_attempt_outcome(
+        &mut self,
+        tenant: &Tenant,
+        id: AttemptId,
+        outcome: &str,
+    ) -> Result<bool, Abort> {
+        let row = self.rows.attempts.get_mut(&(tenant.clone(), id)).filter(|row| row.outcome.is_none());
+        let Some(row) = row else { return Ok(false) };
+        row.outcome = Some(outcome.to_owned());
+        Ok(true)
+    }
+
+    async fn attempts(
+        &mut self,
+        tenant: &Tenant,
+        operation: OperationId,
+    ) -> Result<Vec<AttemptRecord>, Abort> {
+        let of_tenant = self
+            .rows
+            .attempts
+            .iter()
+            .filter(|((owner, _), row)| owner == tenant && row.operation == operation);
+        let mut found: Vec<_> = of_tenant.map(|(_, row)| row.clone()).collect();
+        found.sort_by_key(|row| row.number);
+        Ok(found)
+    }
+
+    async fn insert_charge(&mut self, row: &ChargeRow) -> Result<bool, Abort> {
+        let paid = self
+            .rows
+            .charges
+            .values()
+            .any(|other| other.checkout == row.checkout && !other.extra && !row.extra);
+        let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
+        if paid && !self.rows.charges.contains_key(&key) {
+            return Err(Abort::Raced);
+        }
+        Ok(put(&mut self.rows.charges, key, row.clone()))
+    }
+
+    async fn journal_head(
+        &mut self,
+        tenant: &Tenant,
+        intent: IntentId,
+    ) -> Result<Option<(i64, JournalHash)>, Abort> {
+        Ok(self.journal(tenant, intent).await?.last().map(|row| (row.line.seq, row.hash)))
+    }
+
+    async fn insert_journal(
+        &mut self,
+        tenant: &Tenant,
+        intent: IntentId,
+        row: &JournalRecord,
+    ) -> Result<bool, Abort> {
+        Ok(put(&mut self.rows.journal, (tenant.clone(), intent, row.line.seq), row.clone()))
+    }
+
+    async fn journal(&mut self, tenant: &Tenant, intent: IntentId) -> Result<Vec<JournalRecord>, Abort> {
+        let range = (tenant.clone(), intent, i64::MIN)..=(tenant.clone(), intent, i64::MAX);
+        Ok(self.rows.journal.range(range).map(|(_, row)| row.clone()).collect())
+    }
+}

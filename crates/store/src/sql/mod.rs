@@ -1,0 +1,57 @@
+//! The store in SQL, written once: named statements table by table, over sessions of whichever database.
+
+mod attempt;
+mod checkout;
+mod idempotency_key;
+mod intent;
+mod journal;
+mod merchant;
+mod operation;
+mod session;
+mod tables;
+
+use async_trait::async_trait;
+
+use crate::{Backend, Flow, StoreError};
+
+pub(crate) use merchant::SqlDirectory;
+pub(crate) use session::{Row, Session, SessionError, Value};
+pub(crate) use tables::SqlTables;
+
+/// What differs between databases: how transactions begin, gather, commit and repeat.
+#[async_trait]
+pub trait Dialect: Send + Sync + 'static {
+    /// Runs a flow that writes; its result is told only when it is committed.
+    async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError>;
+
+    /// Runs a flow that only reads, on one snapshot.
+    async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError>;
+}
+
+/// The store over a database.
+pub struct SqlStore<D> {
+    dialect: D,
+}
+
+impl<D> SqlStore<D> {
+    /// Over an opened database.
+    pub fn new(dialect: D) -> Self {
+        Self { dialect }
+    }
+
+    /// The database.
+    pub fn dialect(&self) -> &D {
+        &self.dialect
+    }
+}
+
+#[async_trait]
+impl<D: Dialect> Backend for SqlStore<D> {
+    async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
+        self.dialect.write(flow).await
+    }
+
+    async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
+        self.dialect.read(flow).await
+    }
+}

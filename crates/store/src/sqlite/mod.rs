@@ -1,0 +1,176 @@
+//! SQLite: opening, migrating, reading; writing is in [`writer`].
+
+mod session;
+mod writer;
+
+use std::{borrow::Cow, path::PathBuf, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use sqlx::{
+    ConnectOptions, Connection, SqlSafeStr,
+    migrate::{Migration, MigrationType, Migrator},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use crate::{
+    ApiKeyKind, Caller, Clock, Directory, Flow, MerchantRecord, SqlStore, StoreError, Tenant,
+    sql::{Dialect, SessionError, SqlDirectory, SqlTables},
+    tables::Abort,
+};
+use session::{SqliteSession, failed};
+use writer::Writer;
+
+/// Forward only; one that landed is never edited.
+const MIGRATIONS: &[(i64, &str, &str)] =
+    &[(1, "payments", include_str!("../../../../migrations/0001_payments.sql"))];
+
+/// How to open a database file.
+#[derive(Clone)]
+pub struct SqliteOptions {
+    /// The file; made when missing.
+    pub path: PathBuf,
+    /// Connections for reads.
+    pub readers: u32,
+    /// How long to wait for another process's lock, or for a free connection, before the answer is "busy".
+    pub patience: Duration,
+    /// A clock in place of the database's, for tests.
+    pub clock: Option<Clock>,
+    /// Most pages the file may have, for tests of a full disk.
+    pub max_pages: Option<u32>,
+}
+
+impl SqliteOptions {
+    /// The production settings for `path`.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), readers: 4, patience: Duration::from_secs(5), clock: None, max_pages: None }
+    }
+
+    fn connect_options(&self) -> SqliteConnectOptions {
+        let options = SqliteConnectOptions::new()
+            .filename(&self.path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            // Each COMMIT is on disk before it is told to anybody.
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .busy_timeout(self.patience)
+            .disable_statement_logging();
+        match self.max_pages {
+            Some(pages) => options.pragma("max_page_count", pages.to_string()),
+            None => options,
+        }
+    }
+}
+
+/// A SQLite database: one writer that gathers commits, several readers.
+pub struct Sqlite {
+    readers: SqlitePool,
+    writer: Writer,
+    clock: Option<Clock>,
+}
+
+impl SqlStore<Sqlite> {
+    /// Opens the file and brings its schema up to date.
+    pub async fn open(options: SqliteOptions) -> Result<Self, StoreError> {
+        Ok(Self::new(Sqlite::open(options).await?))
+    }
+}
+
+impl Sqlite {
+    /// Opens the file and brings its schema up to date.
+    pub async fn open(options: SqliteOptions) -> Result<Self, StoreError> {
+        let connect = options.connect_options();
+        let mut connection = connect.connect().await.map_err(failed)?;
+        migrator().run(&mut connection).await.map_err(|error| StoreError::Schema(error.to_string()))?;
+        connection.close().await.map_err(failed)?;
+        let readers = SqlitePoolOptions::new()
+            .max_connections(options.readers)
+            .acquire_timeout(options.patience)
+            .connect_with(connect.clone().pragma("query_only", "on"))
+            .await
+            .map_err(failed)?;
+        let writer = Writer::start(connect.connect().await.map_err(failed)?, &options);
+        Ok(Self { readers, writer, clock: options.clock })
+    }
+
+    /// Version of the newest migration this binary carries.
+    pub fn newest_schema() -> i64 {
+        MIGRATIONS.last().map_or(0, |(version, ..)| *version)
+    }
+
+    /// The pool of readers, for tests that exhaust it.
+    #[doc(hidden)]
+    pub fn readers(&self) -> &SqlitePool {
+        &self.readers
+    }
+}
+
+fn migrator() -> Migrator {
+    let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
+        Migration::new(*version, Cow::Borrowed(*name), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator { migrations: Cow::Owned(migrations.collect()), ..Migrator::DEFAULT }
+}
+
+#[async_trait]
+impl Dialect for Sqlite {
+    async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
+        self.writer.run(flow).await
+    }
+
+    async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
+        let (readers, clock) = (self.readers.clone(), self.clock.clone());
+        // Its own task: a caller that goes away must not leave a transaction open in the pool (sqlx 0.9.0, issue 4393).
+        let task = tokio::spawn(async move {
+            let mut transaction = readers.begin().await.map_err(failed)?;
+            let mut session = SqliteSession { connection: &mut transaction };
+            let mut tables = SqlTables { session: &mut session, clock };
+            let result = flow(&mut tables).await;
+            transaction.rollback().await.map_err(failed)?;
+            match result {
+                Ok(result) => Ok(result),
+                Err(Abort::Raced) => Err(StoreError::Busy(None)),
+                Err(Abort::Failed(error)) => Err(error),
+            }
+        });
+        task.await.unwrap_or_else(|error| Err(StoreError::Busy(Some(Arc::new(error)))))
+    }
+}
+
+impl From<SessionError> for StoreError {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Conflict => Self::Busy(None),
+            SessionError::Failed(error) => error,
+        }
+    }
+}
+
+#[async_trait]
+impl Directory for SqlStore<Sqlite> {
+    async fn put_merchant(
+        &self,
+        merchant: MerchantRecord,
+        keys: Vec<([u8; 32], ApiKeyKind)>,
+    ) -> Result<(), StoreError> {
+        self.dialect().writer.put_merchant(merchant, keys).await
+    }
+
+    async fn merchant(&self, tenant: &Tenant) -> Result<Option<MerchantRecord>, StoreError> {
+        let mut connection = self.dialect().readers.acquire().await.map_err(failed)?;
+        let mut session = SqliteSession { connection: &mut connection };
+        Ok(SqlDirectory { session: &mut session }.find(tenant).await?)
+    }
+
+    async fn merchants(&self) -> Result<Vec<MerchantRecord>, StoreError> {
+        let mut connection = self.dialect().readers.acquire().await.map_err(failed)?;
+        let mut session = SqliteSession { connection: &mut connection };
+        Ok(SqlDirectory { session: &mut session }.all().await?)
+    }
+
+    async fn caller(&self, key_hash: [u8; 32]) -> Result<Option<Caller>, StoreError> {
+        let mut connection = self.dialect().readers.acquire().await.map_err(failed)?;
+        let mut session = SqliteSession { connection: &mut connection };
+        Ok(SqlDirectory { session: &mut session }.caller(&key_hash).await?)
+    }
+}

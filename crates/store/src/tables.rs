@@ -1,0 +1,190 @@
+//! The rows as a transaction sees them: typed reads, inserts that a unique index arbitrates, updates that state their
+//! precondition. Written once over SQL and once in memory; the flows above are the same for both.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use payment::{
+    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, ObjectId, OperationId, OrderId,
+    ProviderAccount, Timestamp,
+};
+
+use crate::{
+    Answer, AttemptRecord, CheckoutRecord, IntentRecord, JournalRecord, OperationRecord, StoreError, Tenant,
+    commands::KeyUse,
+};
+
+/// The clock of a store that brings its own: tests and simulation, where hours pass at once.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Why a flow stopped without a result; its transaction is rolled back.
+#[derive(Debug)]
+pub enum Abort {
+    /// A row changed under the flow, or an index had it already: run the whole flow again.
+    Raced,
+    /// The database failed.
+    Failed(StoreError),
+}
+
+impl From<StoreError> for Abort {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// A key's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRow {
+    /// Scope, key and parameters.
+    pub key: KeyUse,
+    /// The checkout it names.
+    pub checkout: CheckoutId,
+    /// The intent it names.
+    pub intent: IntentId,
+    /// When it was claimed.
+    pub created_at: Timestamp,
+    /// The first final answer.
+    pub answer: Option<Answer>,
+}
+
+/// An object that took money.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChargeRow {
+    /// Whose.
+    pub tenant: Tenant,
+    /// Taken by this account.
+    pub account: ProviderAccount,
+    /// The object.
+    pub object: ObjectId,
+    /// For this checkout.
+    pub checkout: CheckoutId,
+    /// By this intent.
+    pub intent: IntentId,
+    /// How much.
+    pub amount: payment::Money,
+    /// Whether the checkout had been paid before.
+    pub extra: bool,
+    /// When we learned it.
+    pub at: Timestamp,
+}
+
+/// One transaction's view. `insert_*` answers false when an index had the row already; `update_*` when the precondition did not
+/// hold. Nothing is ever selected first and inserted after without an index behind it.
+#[async_trait]
+pub trait Tables: Send {
+    /// The database's clock. To be read after the locks of a transaction, so that a wait is not counted as time left.
+    async fn now(&mut self) -> Result<Timestamp, Abort>;
+
+    /// A key's row.
+    async fn key(&mut self, tenant: &Tenant, kind: KeyKind, key: &str) -> Result<Option<KeyRow>, Abort>;
+    /// Claims a key.
+    async fn insert_key(&mut self, row: &KeyRow) -> Result<bool, Abort>;
+    /// Stores the first final answer; false if there is one already.
+    async fn update_key_answer(
+        &mut self,
+        tenant: &Tenant,
+        kind: KeyKind,
+        key: &str,
+        answer: &Answer,
+    ) -> Result<bool, Abort>;
+
+    /// A checkout, its row locked until the transaction ends.
+    async fn lock_checkout(
+        &mut self,
+        tenant: &Tenant,
+        id: CheckoutId,
+    ) -> Result<Option<CheckoutRecord>, Abort>;
+    /// An order's checkout, its row locked.
+    async fn lock_order(&mut self, tenant: &Tenant, order: &OrderId)
+    -> Result<Option<CheckoutRecord>, Abort>;
+    /// A checkout, not locked.
+    async fn checkout(&mut self, tenant: &Tenant, id: CheckoutId) -> Result<Option<CheckoutRecord>, Abort>;
+    /// An order's checkout, not locked.
+    async fn order(&mut self, tenant: &Tenant, order: &OrderId) -> Result<Option<CheckoutRecord>, Abort>;
+    /// Opens a checkout; one per order.
+    async fn insert_checkout(&mut self, row: &CheckoutRecord) -> Result<bool, Abort>;
+    /// New terms, version and status, if the version is still `version`.
+    async fn update_checkout_terms(&mut self, row: &CheckoutRecord, version: i64) -> Result<bool, Abort>;
+    /// A new status, if it is still `from`.
+    async fn update_checkout_status(
+        &mut self,
+        tenant: &Tenant,
+        id: CheckoutId,
+        from: CheckoutStatus,
+        to: CheckoutStatus,
+    ) -> Result<bool, Abort>;
+    /// Open checkouts past their time whose occupying intent, if any, was never sent.
+    async fn expired_checkouts(
+        &mut self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(Tenant, CheckoutId)>, Abort>;
+
+    /// An intent.
+    async fn intent(&mut self, tenant: &Tenant, id: IntentId) -> Result<Option<IntentRecord>, Abort>;
+    /// A checkout's newest intent.
+    async fn newest_intent(
+        &mut self,
+        tenant: &Tenant,
+        checkout: CheckoutId,
+    ) -> Result<Option<IntentRecord>, Abort>;
+    /// Lets an intent occupy its checkout; one at a time.
+    async fn insert_intent(&mut self, row: &IntentRecord) -> Result<bool, Abort>;
+    /// A new state, method and means, with the next version, if the version is still `version`.
+    async fn update_intent(&mut self, row: &IntentRecord, version: i64) -> Result<bool, Abort>;
+
+    /// An operation.
+    async fn operation(&mut self, tenant: &Tenant, id: OperationId)
+    -> Result<Option<OperationRecord>, Abort>;
+    /// An intent's pay operation.
+    async fn pay_operation(
+        &mut self,
+        tenant: &Tenant,
+        intent: IntentId,
+    ) -> Result<Option<OperationRecord>, Abort>;
+    /// A new operation; one pay operation per intent.
+    async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort>;
+    /// Everything but its identity, if the fence is still `fence`.
+    async fn update_operation(&mut self, row: &OperationRecord, fence: i64) -> Result<bool, Abort>;
+    /// Operations whose wake-up has come, earliest first.
+    async fn due_operations(
+        &mut self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<(Tenant, OperationId)>, Abort>;
+
+    /// A new send.
+    async fn insert_attempt(&mut self, tenant: &Tenant, row: &AttemptRecord) -> Result<bool, Abort>;
+    /// How a send ended, if it had not.
+    async fn update_attempt_outcome(
+        &mut self,
+        tenant: &Tenant,
+        id: AttemptId,
+        outcome: &str,
+    ) -> Result<bool, Abort>;
+    /// An operation's sends, oldest first.
+    async fn attempts(
+        &mut self,
+        tenant: &Tenant,
+        operation: OperationId,
+    ) -> Result<Vec<AttemptRecord>, Abort>;
+
+    /// A charge of a checkout; one per provider object, one that pays per checkout.
+    async fn insert_charge(&mut self, row: &ChargeRow) -> Result<bool, Abort>;
+
+    /// The newest line of an intent's journal: its number and hash.
+    async fn journal_head(
+        &mut self,
+        tenant: &Tenant,
+        intent: IntentId,
+    ) -> Result<Option<(i64, JournalHash)>, Abort>;
+    /// One more line.
+    async fn insert_journal(
+        &mut self,
+        tenant: &Tenant,
+        intent: IntentId,
+        row: &JournalRecord,
+    ) -> Result<bool, Abort>;
+    /// All lines, oldest first.
+    async fn journal(&mut self, tenant: &Tenant, intent: IntentId) -> Result<Vec<JournalRecord>, Abort>;
+}
