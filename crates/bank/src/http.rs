@@ -1,0 +1,145 @@
+//! The routes. A handler reads, asks one thing of the bank, and answers.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Request, State as Shared};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+use axum::{Extension, Json, Router};
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Reply};
+use crate::bank::State;
+use crate::call::Call;
+use crate::faults::{Fault, Order};
+use crate::refusal::Refusal;
+use crate::{cards, confirm, desk, payment_rows, refunds, requests, tokens};
+
+/// The largest body that is read.
+const MAX_BODY_BYTES: usize = 256 * 1024;
+
+/// Who is at the other end.
+#[derive(Clone, Copy)]
+pub(crate) struct Peer(pub SocketAddr);
+
+/// Everything the bank serves.
+pub(crate) fn router(state: Arc<State>) -> Router {
+    let at_home = Router::new()
+        .route("/ledger", get(show_ledger))
+        .route("/faults", get(show_faults).post(arm_fault).delete(clear_faults))
+        .layer(middleware::from_fn(only_loopback));
+    Router::new()
+        .route("/v3/tokens", post(issue_token).options(preflight))
+        .route("/v3/{*path}", any(call))
+        .route("/confirm/{payment}", get(confirm::show).post(confirm::decide))
+        .route("/healthz", get(healthz))
+        .merge(at_home)
+        .with_state(state)
+}
+
+async fn healthz() -> &'static str {
+    "ok"
+}
+
+async fn call(
+    Shared(state): Shared<Arc<State>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Reply {
+    let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
+        return Reply::Answer(Answer::refusing(&Refusal::invalid("body", "The body is too large")));
+    };
+    let call = Call::new(&method, &uri, &headers, body, state.now_ms());
+    desk::serve(state, call).await
+}
+
+/// Not a request for money: neither listed nor authenticated, and open to a browser on any page.
+async fn issue_token(Shared(state): Shared<Arc<State>>, body: Bytes) -> Response {
+    let when = state.when();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let answer = match cards::accept(&body, when.now_ms) {
+        Ok((card, outcome)) => {
+            let issued = state.store.run(move |tx| tokens::issue(tx, &card, outcome, when)).await;
+            issued.map_or_else(|error| internal(&error), |token| Answer::of(json!({ "token": token })))
+        }
+        Err(refusal) => Answer::refusing(&refusal),
+    };
+    (CORS, answer).into_response()
+}
+
+async fn preflight() -> impl IntoResponse {
+    let allowed = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "POST"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type"),
+        (header::ACCESS_CONTROL_MAX_AGE, "86400"),
+    ];
+    (StatusCode::NO_CONTENT, CORS, allowed)
+}
+
+async fn show_ledger(Shared(state): Shared<Arc<State>>) -> Response {
+    let shared = Arc::clone(&state);
+    let read = state.store.run(move |tx| {
+        let when = shared.when();
+        payment_rows::let_fall_due(tx, when.now_ms, &when.lives)?;
+        let payments: Vec<_> =
+            payment_rows::all(tx)?.iter().map(|payment| payment.render(&shared.shown())).collect();
+        let refunds: Vec<_> = refunds::all(tx)?.iter().map(refunds::Refund::render).collect();
+        Ok(json!({ "payments": payments, "refunds": refunds, "requests": requests::all(tx)? }))
+    });
+    read.await.map_or_else(|error| internal(&error).into_response(), |ledger| Json(ledger).into_response())
+}
+
+async fn show_faults(Shared(state): Shared<Arc<State>>) -> Json<Value> {
+    Json(json!({ "faults": state.faults.armed() }))
+}
+
+/// JSON and nothing else: a form on some web page must not be able to reach it.
+async fn arm_fault(Shared(state): Shared<Arc<State>>, headers: HeaderMap, body: Bytes) -> Response {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    if !content_type.is_some_and(|value| value.starts_with("application/json")) {
+        return complaint(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type: application/json is wanted");
+    }
+    let order: Order = match serde_json::from_slice(&body) {
+        Ok(order) => order,
+        Err(error) => return complaint(StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    let armed = Fault::try_from(order).and_then(|fault| {
+        let shown = Json(&fault).into_response();
+        state.faults.arm(fault).map(|()| shown)
+    });
+    armed.unwrap_or_else(|error| complaint(StatusCode::BAD_REQUEST, &error.to_string()))
+}
+
+async fn clear_faults(Shared(state): Shared<Arc<State>>) -> Json<Value> {
+    state.faults.clear();
+    show_faults(Shared(state)).await
+}
+
+/// The ledger and the faults are for whoever sits at this machine, not for what a proxy lets through.
+async fn only_loopback(Extension(Peer(peer)): Extension<Peer>, request: Request, next: Next) -> Response {
+    let forwarded = ["forwarded", "x-forwarded-for"].iter().any(|name| request.headers().contains_key(*name));
+    if peer.ip().to_canonical().is_loopback() && !forwarded {
+        next.run(request).await
+    } else {
+        complaint(StatusCode::FORBIDDEN, "open on this machine only")
+    }
+}
+
+/// Any page's script may read the answer: a token is of no use without the shop's secret.
+const CORS: [(HeaderName, &str); 1] = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
+
+fn complaint(status: StatusCode, detail: &str) -> Response {
+    (status, Json(json!({ "error": detail }))).into_response()
+}
+
+/// Logs what went wrong with the ledger; the client hears of an internal error.
+pub(crate) fn internal(error: &rusqlite::Error) -> Answer {
+    tracing::error!(%error, "the bank cannot use its ledger");
+    Answer::refusing(&Refusal::internal())
+}

@@ -1,0 +1,194 @@
+//! The operations of the dialect: what each reads from a request, what it does to the ledger, what it refuses.
+//! A refusal comes before the first write, so that a refused request leaves no trace but its row in the list.
+
+use rusqlite::Transaction;
+use serde_json::{Map, Value};
+
+use crate::ids;
+use crate::money::Amount;
+use crate::payments::{Lives, Payment, Status, is_web_address};
+use crate::refunds::{self, Refund};
+use crate::refusal::{Failure, Refusal};
+use crate::{cards, payment_rows, tokens};
+
+const MAX_DESCRIPTION_CHARS: usize = 128;
+const MAX_METADATA_PAIRS: usize = 16;
+const MAX_METADATA_NAME_CHARS: usize = 32;
+const MAX_METADATA_VALUE_CHARS: usize = 512;
+
+/// When an operation happens, and how long what it makes lives.
+#[derive(Clone, Copy)]
+pub(crate) struct When {
+    pub now_ms: i64,
+    pub lives: Lives,
+}
+
+/// A new payment stays undecided for a while.
+#[derive(Clone, Copy)]
+pub(crate) struct HoldBack {
+    /// Then the card's outcome follows; zero: nothing does, and the payment ends as if unconfirmed.
+    pub delay_ms: i64,
+}
+
+/// `POST /v3/payments`. Gives the new payment's id.
+pub(crate) fn create_payment(
+    tx: &Transaction<'_>,
+    body: &Value,
+    when: When,
+    hold_back: Option<HoldBack>,
+) -> Result<String, Failure> {
+    let mut payment = read_payment(body, when.now_ms)?;
+    match body.get("payment_token").and_then(Value::as_str) {
+        Some(token) => {
+            let (card, outcome) = tokens::redeem(tx, token, when)?
+                .ok_or_else(|| Refusal::invalid("payment_token", "The token is unknown, used or too old"))?;
+            payment.card = Some(card);
+            payment.outcome = outcome;
+        }
+        None if payment.return_url.is_some() => {}
+        None => return Err(Refusal::invalid("payment_token", "A token or a confirmation is wanted").into()),
+    }
+    match hold_back {
+        None => payment.settle(payment.outcome, when.now_ms, &when.lives),
+        Some(HoldBack { delay_ms: 0 }) => payment.hold_back(when.now_ms + when.lives.pending_ms, false),
+        Some(HoldBack { delay_ms }) => payment.hold_back(when.now_ms + delay_ms, true),
+    }
+    payment_rows::insert(tx, &payment)?;
+    Ok(payment.id)
+}
+
+/// `POST /v3/payments/{id}/capture`.
+pub(crate) fn capture_payment(
+    tx: &Transaction<'_>,
+    id: &str,
+    body: &Value,
+    when: When,
+) -> Result<String, Failure> {
+    let amount = Amount::of_optional(body)?;
+    let mut payment = waiting(tx, id)?;
+    let minor = match amount {
+        None => payment.amount.minor,
+        Some(amount) if amount.currency != payment.amount.currency => {
+            return Err(Refusal::invalid("amount.currency", "The payment is in another currency").into());
+        }
+        Some(amount) if amount.minor > payment.amount.minor => {
+            return Err(Refusal::invalid("amount.value", "More than was authorised").into());
+        }
+        Some(amount) => amount.minor,
+    };
+    payment.take(minor, when.now_ms);
+    payment_rows::change(tx, Status::WaitingForCapture, &payment)?;
+    Ok(payment.id)
+}
+
+/// `POST /v3/payments/{id}/cancel`.
+pub(crate) fn cancel_payment(tx: &Transaction<'_>, id: &str) -> Result<String, Failure> {
+    let mut payment = waiting(tx, id)?;
+    payment.cancel("merchant", "canceled_by_merchant");
+    payment_rows::change(tx, Status::WaitingForCapture, &payment)?;
+    Ok(payment.id)
+}
+
+/// `POST /v3/refunds`. Gives the new refund's id.
+pub(crate) fn create_refund(tx: &Transaction<'_>, body: &Value, when: When) -> Result<String, Failure> {
+    let refund = Refund {
+        id: ids::fresh(),
+        payment_id: body.get("payment_id").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        created_ms: when.now_ms,
+        amount: Amount::of(body)?,
+        description: read_description(body)?,
+        metadata: read_metadata(body)?.map(Value::Object),
+    };
+    let payment =
+        payment_rows::find(tx, &refund.payment_id)?.ok_or_else(|| Refusal::not_found("payment_id"))?;
+    if payment.status != Status::Succeeded {
+        return Err(Refusal::invalid("payment_id", "Only a succeeded payment can be refunded").into());
+    }
+    if payment.amount.currency != refund.amount.currency {
+        return Err(Refusal::invalid("amount.currency", "The payment is in another currency").into());
+    }
+    if !payment_rows::reserve_refund(tx, &refund.payment_id, refund.amount.minor)? {
+        return Err(Refusal::invalid("amount.value", "More than is left of the payment").into());
+    }
+    refunds::insert(tx, &refund)?;
+    Ok(refund.id)
+}
+
+fn waiting(tx: &Transaction<'_>, id: &str) -> Result<Payment, Failure> {
+    let payment = payment_rows::find(tx, id)?.ok_or_else(|| Refusal::not_found("payment_id"))?;
+    if payment.status == Status::WaitingForCapture {
+        return Ok(payment);
+    }
+    let description = format!("The payment is {}, not waiting_for_capture", payment.status.name());
+    Err(Refusal::invalid("payment_id", description).into())
+}
+
+/// Everything but the card: until a token says otherwise, the payer is sent to the bank's page.
+fn read_payment(body: &Value, now_ms: i64) -> Result<Payment, Refusal> {
+    let capture = match body.get("capture") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(capture)) => *capture,
+        Some(_) => return Err(Refusal::invalid("capture", "true or false is wanted")),
+    };
+    Ok(Payment {
+        id: ids::fresh(),
+        created_ms: now_ms,
+        status: Status::Pending,
+        amount: Amount::of(body)?,
+        captured_minor: 0,
+        refunded_minor: 0,
+        capture,
+        description: read_description(body)?,
+        metadata: Value::Object(read_metadata(body)?.unwrap_or_default()),
+        return_url: read_return_url(body)?,
+        card: None,
+        confirmable: false,
+        outcome: cards::Outcome::Challenge,
+        captured_ms: None,
+        due_ms: None,
+        due_settles: false,
+        cancellation: None,
+    })
+}
+
+fn read_description(body: &Value) -> Result<Option<String>, Refusal> {
+    match body.get("description") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if text.chars().count() <= MAX_DESCRIPTION_CHARS => Ok(Some(text.clone())),
+        Some(_) => Err(Refusal::invalid("description", "A text of at most 128 characters is wanted")),
+    }
+}
+
+fn read_metadata(body: &Value) -> Result<Option<Map<String, Value>>, Refusal> {
+    let pairs = match body.get("metadata") {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Object(pairs)) if pairs.len() <= MAX_METADATA_PAIRS => pairs,
+        Some(_) => return Err(Refusal::invalid("metadata", "An object of at most 16 pairs is wanted")),
+    };
+    for (name, value) in pairs {
+        let fits = match value {
+            Value::String(text) => text.chars().count() <= MAX_METADATA_VALUE_CHARS,
+            Value::Bool(_) | Value::Number(_) => true,
+            Value::Null | Value::Array(_) | Value::Object(_) => false,
+        };
+        if !fits || name.chars().count() > MAX_METADATA_NAME_CHARS {
+            let description = "Names have at most 32 characters, values are texts of at most 512";
+            return Err(Refusal::invalid(&format!("metadata.{name}"), description));
+        }
+    }
+    Ok(Some(pairs.clone()))
+}
+
+fn read_return_url(body: &Value) -> Result<Option<String>, Refusal> {
+    let confirmation = match body.get("confirmation") {
+        None | Some(Value::Null) => return Ok(None),
+        Some(confirmation) => confirmation,
+    };
+    if confirmation.get("type").and_then(Value::as_str) != Some("redirect") {
+        return Err(Refusal::invalid("confirmation.type", "The sandbox knows redirect only"));
+    }
+    let return_url = confirmation.get("return_url").and_then(Value::as_str).filter(|url| is_web_address(url));
+    let return_url =
+        return_url.ok_or_else(|| Refusal::invalid("confirmation.return_url", "A web address is wanted"))?;
+    Ok(Some(return_url.to_owned()))
+}

@@ -1,0 +1,117 @@
+//! Refunds: money given back, never more than was taken. A refund succeeds at once or is refused.
+
+use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
+use serde_json::{Value, json};
+
+use crate::clock::rfc3339;
+use crate::listing::Page;
+use crate::money::{self, Amount};
+use crate::payment_rows::read_json;
+
+/// A refund, as the ledger keeps it.
+#[derive(Clone, Debug)]
+pub(crate) struct Refund {
+    pub id: String,
+    pub payment_id: String,
+    pub created_ms: i64,
+    pub amount: Amount,
+    pub description: Option<String>,
+    pub metadata: Option<Value>,
+}
+
+impl Refund {
+    /// YooKassa's object.
+    pub fn render(&self) -> Value {
+        let mut object = json!({
+            "id": self.id,
+            "payment_id": self.payment_id,
+            "status": "succeeded",
+            "created_at": rfc3339(self.created_ms),
+            "amount": money::render(self.amount.minor, &self.amount.currency),
+        });
+        if let Some(description) = &self.description {
+            object["description"] = description.as_str().into();
+        }
+        if let Some(metadata) = &self.metadata {
+            object["metadata"] = metadata.clone();
+        }
+        object
+    }
+}
+
+macro_rules! columns {
+    () => {
+        "id, payment_id, created_ms, amount_minor, currency, description, metadata"
+    };
+}
+
+/// Keeps a refund whose sum was reserved in the same transaction.
+pub(crate) fn insert(tx: &Transaction<'_>, refund: &Refund) -> rusqlite::Result<()> {
+    const INSERT: &str = concat!("INSERT INTO refund (", columns!(), ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+    tx.prepare_cached(INSERT)?.execute(params![
+        refund.id,
+        refund.payment_id,
+        refund.created_ms,
+        refund.amount.minor,
+        refund.amount.currency,
+        refund.description,
+        refund.metadata.as_ref().map(Value::to_string),
+    ])?;
+    Ok(())
+}
+
+/// The refund of that id.
+pub(crate) fn find(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Refund>> {
+    const FIND: &str = concat!("SELECT ", columns!(), " FROM refund WHERE id = ?1");
+    tx.prepare_cached(FIND)?.query_row([id], read).optional()
+}
+
+/// A page of refunds, newest first, and one more if there is one.
+pub(crate) fn list(tx: &Transaction<'_>, page: &Page) -> rusqlite::Result<Vec<Refund>> {
+    const LIST: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM refund
+          WHERE created_ms >= :from_ms AND created_ms < :to_ms AND (created_ms, seq) < (:before_ms, :before_seq)
+            AND (:status IS NULL OR :status = 'succeeded') AND (:payment_id IS NULL OR payment_id = :payment_id)
+          ORDER BY created_ms DESC, seq DESC LIMIT :rows"
+    );
+    let (before_ms, before_seq) = page.before;
+    tx.prepare_cached(LIST)?
+        .query_map(
+            named_params! {
+                ":from_ms": page.from_ms,
+                ":to_ms": page.to_ms,
+                ":before_ms": before_ms,
+                ":before_seq": before_seq,
+                ":status": page.status,
+                ":payment_id": page.payment_id,
+                ":rows": page.limit + 1,
+            },
+            read,
+        )?
+        .collect()
+}
+
+/// Where a refund stands in the listing.
+pub(crate) fn position(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<(i64, i64)>> {
+    const POSITION: &str = "SELECT created_ms, seq FROM refund WHERE id = ?1";
+    tx.prepare_cached(POSITION)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
+/// All refunds, oldest first.
+pub(crate) fn all(tx: &Transaction<'_>) -> rusqlite::Result<Vec<Refund>> {
+    const ALL: &str = concat!("SELECT ", columns!(), " FROM refund ORDER BY seq");
+    tx.prepare_cached(ALL)?.query_map([], read)?.collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Refund> {
+    Ok(Refund {
+        id: row.get("id")?,
+        payment_id: row.get("payment_id")?,
+        created_ms: row.get("created_ms")?,
+        amount: Amount { minor: row.get("amount_minor")?, currency: row.get("currency")? },
+        description: row.get("description")?,
+        metadata: read_json(row, "metadata")?,
+    })
+}

@@ -1,0 +1,12 @@
+//! The bank as its clients see it: over HTTP, on a clock that the test moves.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod cards;
+mod confirmation;
+mod faults;
+mod keys;
+mod ledger;
+mod payments;
+mod refunds;
+mod support;
