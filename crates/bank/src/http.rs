@@ -1,6 +1,6 @@
 //! The routes. A handler reads, asks one thing of the bank, and answers.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes, to_bytes};
@@ -31,7 +31,7 @@ pub(crate) fn router(state: Arc<State>) -> Router {
     let at_home = Router::new()
         .route("/ledger", get(show_ledger))
         .route("/faults", get(show_faults).post(arm_fault).delete(clear_faults))
-        .layer(middleware::from_fn(only_loopback));
+        .layer(middleware::from_fn(only_at_home));
     Router::new()
         .route("/v3/tokens", post(issue_token).options(preflight))
         .route("/v3/{*path}", any(call))
@@ -99,12 +99,7 @@ async fn show_faults(Shared(state): Shared<Arc<State>>) -> Json<Value> {
     Json(json!({ "faults": state.faults.armed() }))
 }
 
-/// JSON and nothing else: a form on some web page must not be able to reach it.
-async fn arm_fault(Shared(state): Shared<Arc<State>>, headers: HeaderMap, body: Bytes) -> Response {
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    if !content_type.is_some_and(|value| value.starts_with("application/json")) {
-        return complaint(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type: application/json is wanted");
-    }
+async fn arm_fault(Shared(state): Shared<Arc<State>>, body: Bytes) -> Response {
     let order: Order = match serde_json::from_slice(&body) {
         Ok(order) => order,
         Err(error) => return complaint(StatusCode::BAD_REQUEST, &error.to_string()),
@@ -121,14 +116,18 @@ async fn clear_faults(Shared(state): Shared<Arc<State>>) -> Json<Value> {
     show_faults(Shared(state)).await
 }
 
-/// The ledger and the faults are for whoever sits at this machine, not for what a proxy lets through.
-async fn only_loopback(Extension(Peer(peer)): Extension<Peer>, request: Request, next: Next) -> Response {
-    let forwarded = ["forwarded", "x-forwarded-for"].iter().any(|name| request.headers().contains_key(*name));
-    if peer.ip().to_canonical().is_loopback() && !forwarded {
+async fn only_at_home(Extension(Peer(peer)): Extension<Peer>, request: Request, next: Next) -> Response {
+    if is_at_home(peer.ip(), request.headers()) {
         next.run(request).await
     } else {
-        complaint(StatusCode::FORBIDDEN, "open on this machine only")
+        complaint(StatusCode::FORBIDDEN, "open to programs on this machine only")
     }
+}
+
+/// Whether a program on this machine asks: neither a proxy for somebody elsewhere nor a page in a browser.
+fn is_at_home(peer: IpAddr, headers: &HeaderMap) -> bool {
+    const BETRAYING: [&str; 3] = ["forwarded", "x-forwarded-for", "origin"];
+    peer.to_canonical().is_loopback() && !BETRAYING.iter().any(|name| headers.contains_key(*name))
 }
 
 /// Any page's script may read the answer: a token is of no use without the shop's secret.
@@ -142,4 +141,23 @@ fn complaint(status: StatusCode, detail: &str) -> Response {
 pub(crate) fn internal(error: &rusqlite::Error) -> Answer {
     tracing::error!(%error, "the bank cannot use its ledger");
     Answer::refusing(&Refusal::internal())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_loopback_peer_is_at_home() {
+        for (peer, home) in [
+            ("127.0.0.1", true),
+            ("::1", true),
+            ("::ffff:127.0.0.1", true),
+            ("192.0.2.1", false),
+            ("::ffff:192.0.2.1", false),
+            ("2001:db8::1", false),
+        ] {
+            assert_eq!(is_at_home(peer.parse().unwrap(), &HeaderMap::new()), home, "{peer}");
+        }
+    }
 }
