@@ -1,0 +1,290 @@
+//! The rules of the transition, over every pair of samples and over random histories.
+
+#![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod samples;
+
+use payment::{
+    Awaits, CanceledReason, DeclinedBy, Effect, Event, IntentId, Mismatch, ObjectStatus, ReviewReason,
+    Stance, State, StateName, Step, Terms, Timestamp, TransitionError, next_step, transition,
+};
+use proptest::prelude::*;
+use samples::{
+    BEFORE, NOW, OTHER, OURS, events, object, observation, shown, states, statuses, unknown_reasons,
+};
+use uuid::Uuid;
+
+/// Every state with every event.
+fn pairs() -> impl Iterator<Item = (State, Event)> {
+    states()
+        .into_iter()
+        .flat_map(|(_, state)| events().into_iter().map(move |(event, _)| (state.clone(), event)))
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    let all: Vec<Event> = events().into_iter().map(|(event, _)| event).collect();
+    prop::sample::select(all)
+}
+
+/// A state after any history, and what it was before each step of it.
+fn any_history() -> impl Strategy<Value = Vec<(State, Event, State)>> {
+    prop::collection::vec((any_event(), 0_i64..1_000), 1..40).prop_map(|history| {
+        let (mut state, mut now, mut steps) = (State::Created, Timestamp(0), Vec::new());
+        for (event, later) in history {
+            now = now.plus_ms(later);
+            if let Ok(decision) = transition(&state, event.clone(), now) {
+                steps.push((state, event, decision.next.clone()));
+                state = decision.next;
+            }
+        }
+        steps
+    })
+}
+
+fn any_state() -> impl Strategy<Value = State> {
+    let id = || "[a-z0-9-]{1,36}".prop_map(|text| object(&text));
+    let at = || any::<i64>().prop_map(Timestamp);
+    let why = prop::sample::select(unknown_reasons());
+    let review = prop::sample::select(vec![
+        ReviewReason::Overdue,
+        ReviewReason::Mismatch(Mismatch::Owner),
+        ReviewReason::Mismatch(Mismatch::Amount),
+    ]);
+    let by = prop::sample::select(vec![DeclinedBy::Issuer, DeclinedBy::ProviderRejected]);
+    let last = prop::option::of(prop::sample::select(samples::not_executed_reasons()));
+    let canceled = prop_oneof![
+        Just(CanceledReason::NotExecuted),
+        Just(CanceledReason::Replaced),
+        ".*".prop_map(|code| CanceledReason::ByProvider { code }),
+    ];
+    prop_oneof![
+        Just(State::Created),
+        (at(), last).prop_map(|(since, last)| State::Processing { since, last }),
+        (id(), ".*").prop_map(|(object, url)| State::RequiresAction { object, url }),
+        (at(), why, prop::option::of(id())).prop_map(|(since, why, object)| State::Confirming {
+            since,
+            why,
+            object
+        }),
+        id().prop_map(|object| State::Authorized { object }),
+        (at(), review, prop::option::of(id())).prop_map(|(since, why, object)| State::NeedsReview {
+            since,
+            why,
+            object
+        }),
+        (id(), at()).prop_map(|(object, at)| State::Succeeded { object, at }),
+        (by, ".*", ".*").prop_map(|(by, code, message)| State::Declined { by, code, message }),
+        canceled.prop_map(|reason| State::Canceled { reason }),
+        prop::option::of(".*").prop_map(|code| State::Expired { code }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn r10_no_history_ends_what_is_unknown_without_an_observation(history in any_history()) {
+        for (from, event, to) in history {
+            let unknown = matches!(from, State::Confirming { .. } | State::NeedsReview { .. });
+            if unknown && to.is_terminal() {
+                prop_assert!(matches!(event, Event::Observed(_)), "{from:?} became {to:?} by {event:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn r10_once_unanswered_a_history_without_observations_never_ends(
+        before in prop::collection::vec(any_event(), 0..10),
+        after in prop::collection::vec(any_event(), 0..30),
+    ) {
+        let unobserved = |event: &Event| !matches!(event, Event::Observed(_));
+        let mut state = transition(&State::Created, Event::Submitted, NOW).unwrap().next;
+        let unanswered = Event::Unanswered(payment::UnknownReason::NoAnswer);
+        let quiet = before.into_iter().filter(|event| matches!(event, Event::NotExecuted(_)));
+        for event in quiet.chain([unanswered]).chain(after.into_iter().filter(unobserved)) {
+            state = transition(&state, event, NOW).map_or(state, |decision| decision.next);
+        }
+        prop_assert!(matches!(state, State::Confirming { .. } | State::NeedsReview { .. }), "{state:?}");
+    }
+
+    #[test]
+    fn invariant_9_terminals_absorb(state in any_state(), event in any_event()) {
+        prop_assume!(state.is_terminal());
+        match transition(&state, event.clone(), NOW) {
+            Ok(decision) => prop_assert_eq!(decision.next, state),
+            Err(refused) => {
+                prop_assert!(matches!(event, Event::Submitted | Event::Replaced), "{}", refused);
+            }
+        }
+    }
+
+    #[test]
+    fn r17_nothing_is_sent_after_execute_until(state in any_state(), unanswered: bool) {
+        prop_assert_ne!(next_step(&state, false, unanswered), Step::Send);
+    }
+
+    #[test]
+    fn r17_nothing_is_sent_once_the_object_is_known(state in any_state(), may_send: bool, unanswered: bool) {
+        prop_assume!(state.object().is_some());
+        prop_assert_ne!(next_step(&state, may_send, unanswered), Step::Send);
+    }
+
+    #[test]
+    fn r10_only_what_was_never_executed_is_ended_unsent(state in any_state(), may_send: bool, unanswered: bool) {
+        let ends = next_step(&state, may_send, unanswered) == Step::EndUnsent;
+        prop_assert_eq!(ends, matches!(state, State::Processing { .. }) && !may_send && !unanswered);
+    }
+
+    #[test]
+    fn a_worker_has_something_to_do_exactly_where_one_is_awaited(
+        state in any_state(),
+        may_send: bool,
+        unanswered: bool,
+    ) {
+        let idle = next_step(&state, may_send, unanswered) == Step::Nothing;
+        prop_assert_eq!(idle, matches!(state.name().awaits(), Awaits::FirstSubmit | Awaits::Nothing));
+    }
+
+    #[test]
+    fn every_state_reads_back_from_its_stored_form(state in any_state()) {
+        let stored = serde_json::to_string(&state)?;
+        prop_assert_eq!(serde_json::from_str::<State>(&stored)?, state.clone());
+        let tag = serde_json::from_str::<serde_json::Value>(&stored)?["state"].clone();
+        prop_assert_eq!(tag, state.name().as_str(), "the stored tag is the state's name");
+    }
+}
+
+#[test]
+fn r10_only_an_observation_leads_out_of_confirming_and_overdue_to_a_person() {
+    for (state, event) in pairs().filter(|(state, _)| state.name() == StateName::Confirming) {
+        let Ok(decision) = transition(&state, event.clone(), NOW) else { continue };
+        let left = decision.next.name() != StateName::Confirming;
+        match event {
+            Event::Observed(_) => {}
+            Event::Overdue => assert_eq!(decision.next.name(), StateName::NeedsReview),
+            Event::Submitted
+            | Event::TakenOver
+            | Event::NotExecuted(_)
+            | Event::Unanswered(_)
+            | Event::Rejected { .. }
+            | Event::Mismatched { .. }
+            | Event::ExecuteUntilPassed
+            | Event::Expired
+            | Event::Replaced => assert!(!left, "{state:?} left by {event:?}"),
+        }
+    }
+}
+
+#[test]
+fn r10_time_alone_ends_only_what_was_never_executed() {
+    let timers = [Event::ExecuteUntilPassed, Event::Overdue, Event::Expired];
+    for (state, event) in pairs().filter(|(_, event)| timers.contains(event)) {
+        let ended = transition(&state, event, NOW).is_ok_and(|decision| decision.next.is_terminal());
+        let never_executed = matches!(state, State::Created | State::Processing { .. });
+        assert!(!ended || never_executed || state.is_terminal(), "a timer ended {state:?}");
+    }
+}
+
+#[test]
+fn r12_being_created_at_the_provider_is_not_being_paid() {
+    for (state, event) in pairs() {
+        let Ok(decision) = transition(&state, event.clone(), NOW) else { continue };
+        if decision.next.stance() == Stance::Paid && state.stance() != Stance::Paid {
+            let said = matches!(&event, Event::Observed(seen) if seen.status == ObjectStatus::Succeeded);
+            assert!(said, "{state:?} was paid by {event:?}");
+        }
+    }
+}
+
+#[test]
+fn n5_money_taken_is_a_charge_exactly_when_it_is_news() {
+    for (state, event) in pairs() {
+        let Ok(decision) = transition(&state, event.clone(), NOW) else { continue };
+        let charges: Vec<_> = decision
+            .effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::Charge { object } => Some(object.clone()),
+                Effect::Anomaly(_) => None,
+            })
+            .collect();
+        let took = if let Event::Observed(seen) = &event {
+            (seen.status == ObjectStatus::Succeeded).then(|| seen.object.clone())
+        } else {
+            None
+        };
+        let known = matches!(&state, State::Succeeded { object, .. } if Some(object) == took.as_ref());
+        let expected: Vec<_> = took.filter(|_| !known).into_iter().collect();
+        assert_eq!(charges, expected, "{state:?} after {event:?}");
+    }
+}
+
+#[test]
+fn r8_another_object_never_replaces_the_one_that_is_known() {
+    for (state, event) in pairs() {
+        let (Some(known), Event::Observed(seen)) = (state.object(), &event) else { continue };
+        let decision = transition(&state, event.clone(), NOW).unwrap();
+        if seen.object != *known {
+            assert_eq!(decision.next, state);
+            assert!(decision.effects.contains(&Effect::Anomaly(payment::Anomaly::SecondObject)));
+        } else if !decision.next.is_terminal() {
+            assert_eq!(decision.next.object(), Some(known));
+        }
+    }
+}
+
+#[test]
+fn r16_a_rejection_ends_only_what_has_no_unanswered_send() {
+    for (state, event) in pairs().filter(|(_, event)| matches!(event, Event::Rejected { .. })) {
+        let ended = transition(&state, event, NOW).is_ok_and(|decision| decision.next != state);
+        let allowed = matches!(state, State::Processing { .. } | State::Confirming { .. });
+        assert_eq!(ended, allowed, "{state:?}");
+    }
+    let confirming = State::Confirming { since: BEFORE, why: payment::UnknownReason::NoAnswer, object: None };
+    let rejected = Event::Rejected { code: "invalid".into(), message: String::new() };
+    assert_eq!(transition(&confirming, rejected, NOW).unwrap().next.name(), StateName::Confirming);
+}
+
+#[test]
+fn stance_and_what_is_awaited_agree_with_every_state() {
+    for (_, state) in states() {
+        let (name, stance, awaits) = (state.name(), state.stance(), state.name().awaits());
+        assert_eq!(stance, name.stance());
+        assert_eq!(stance == Stance::Paid, matches!(state, State::Succeeded { .. }), "{name}");
+        assert_eq!(stance == Stance::Occupying, awaits != Awaits::Nothing, "{name}");
+        assert_eq!(state.is_terminal(), stance != Stance::Occupying, "{name}");
+        assert_eq!(awaits == Awaits::FirstSubmit, state == State::Created, "{name}");
+        assert_eq!(awaits == Awaits::Person, name == StateName::NeedsReview, "{name}");
+    }
+}
+
+#[test]
+fn only_a_created_intent_is_submitted_or_replaced() {
+    for event in [Event::Submitted, Event::Replaced] {
+        for (name, state) in states() {
+            let refused = TransitionError { state: state.name(), event: event.name() };
+            match transition(&state, event.clone(), NOW) {
+                Ok(_) => assert_eq!(state, State::Created),
+                Err(error) => assert_eq!(error, refused, "{name}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn r12_what_contradicts_our_request_is_never_taken_for_success() {
+    let terms = Terms {
+        intent: IntentId(Uuid::from_u128(1)),
+        amount: observation(OURS, ObjectStatus::Succeeded).amount,
+    };
+    let seen = |intent| payment::Observation { intent, ..observation(OTHER, ObjectStatus::Succeeded) };
+    assert_eq!(seen(Some(terms.intent)).mismatch(&terms), None);
+    assert_eq!(seen(None).mismatch(&terms), Some(Mismatch::Owner));
+    assert_eq!(seen(Some(IntentId(Uuid::from_u128(2)))).mismatch(&terms), Some(Mismatch::Owner));
+    let dearer =
+        Terms { amount: payment::Money::parse("1500.01", terms.amount.currency()).unwrap(), ..terms };
+    assert_eq!(seen(Some(terms.intent)).mismatch(&dearer), Some(Mismatch::Amount));
+    for (state, event) in pairs().filter(|(_, event)| matches!(event, Event::Mismatched { .. })) {
+        let Ok(decision) = transition(&state, event, NOW) else { continue };
+        assert!(decision.effects.is_empty() && decision.next.stance() == state.stance(), "{}", shown(&state));
+    }
+    assert_eq!(statuses().len(), 7);
+}
