@@ -1,0 +1,114 @@
+//! Renders every screen of the payment page into a folder, to be looked at: `screens OUT STYLESHEET`.
+//! Not part of the product.
+
+use std::{env, fs, path::Path};
+
+use app::{Assets, Lang, Message, Notice, Page, render_message};
+use contract::{
+    Amount, Checkout, CheckoutIntent, CheckoutStatus, Decline, IntentState, Metadata, NextAction,
+    PaymentIntent, PaymentMethod,
+};
+
+fn main() -> std::io::Result<()> {
+    let mut arguments = env::args().skip(1);
+    let out = arguments.next().unwrap_or_else(|| "screens".to_owned());
+    let css = arguments.next().unwrap_or_else(|| "../style/checkout.css".to_owned());
+    fs::create_dir_all(&out)?;
+    for lang in [Lang::Ru, Lang::En] {
+        for (name, page) in pages(lang, &css) {
+            write(&out, &format!("{}-{name}", lang.tag()), &page.render_pay())?;
+            write(&out, &format!("{}-status-{name}", lang.tag()), &page.render_status())?;
+        }
+        write(&out, &format!("{}-message", lang.tag()), &render_message(lang, &css, Message::Busy))?;
+    }
+    Ok(())
+}
+
+fn write(out: &str, name: &str, html: &str) -> std::io::Result<()> {
+    fs::write(Path::new(out).join(name).with_extension("html"), html)
+}
+
+fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
+    let page = |status, state| page(lang, css, status, state);
+    let mut declined = page(CheckoutStatus::Open, IntentState::Declined);
+    declined.intent.decline = Some(Decline {
+        by: "issuer".to_owned(),
+        code: "insufficient_funds".to_owned(),
+        message: String::new(),
+    });
+    let mut action = page(CheckoutStatus::Open, IntentState::RequiresAction);
+    action.intent.next_action =
+        Some(NextAction::Redirect { url: "https://bank.example/confirm/1".to_owned() });
+    let mut paid = page(CheckoutStatus::Paid, IntentState::Succeeded);
+    paid.intent.payment_method =
+        Some(PaymentMethod { kind: "card_token".to_owned(), last4: Some("4444".to_owned()) });
+    paid.paid_at = Some("2026-11-30T07:00:00Z".to_owned());
+    let mut noted = page(CheckoutStatus::Open, IntentState::Created);
+    noted.notice = Some(Notice::TermsChanged);
+    vec![
+        ("ready", page(CheckoutStatus::Open, IntentState::Created)),
+        ("noted", noted),
+        ("processing", page(CheckoutStatus::Open, IntentState::Processing)),
+        ("requires_action", action),
+        ("confirming", page(CheckoutStatus::Open, IntentState::Confirming)),
+        ("authorized", page(CheckoutStatus::Open, IntentState::Authorized)),
+        ("needs_review", page(CheckoutStatus::Open, IntentState::NeedsReview)),
+        ("succeeded", paid),
+        ("declined", declined),
+        ("canceled", page(CheckoutStatus::Canceled, IntentState::Canceled)),
+        ("expired", page(CheckoutStatus::Expired, IntentState::Expired)),
+    ]
+}
+
+fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Page {
+    let amount = Amount::new("1500.00", "RUB");
+    let id = "pi_01kbb2r7yq8f4m0w9t3x";
+    Page {
+        lang,
+        nonce: "nonce".to_owned(),
+        assets: Assets { css: css.to_owned(), js: env_or("PAYONCE_JS"), wasm: env_or("PAYONCE_WASM") },
+        shop_name: "Зерно".to_owned(),
+        checkout: Checkout {
+            id: "co_01kbb2r7yq8f4m0w9t3x".to_owned(),
+            object: "checkout".to_owned(),
+            status,
+            order_id: "123".to_owned(),
+            amount: amount.clone(),
+            description: Some("Кофемолка Bravo".to_owned()),
+            url: String::new(),
+            client_token: "ct_test".to_owned(),
+            version: 1,
+            payment_intent: CheckoutIntent { id: id.to_owned(), submit_key: "sub_1".to_owned(), state },
+            metadata: Metadata::default(),
+            created_at: "2026-11-30T07:00:00Z".to_owned(),
+            expires_at: "2026-12-01T07:00:00Z".to_owned(),
+        },
+        intent: PaymentIntent {
+            id: id.to_owned(),
+            object: "payment_intent".to_owned(),
+            state,
+            amount,
+            checkout_id: "co_01kbb2r7yq8f4m0w9t3x".to_owned(),
+            checkout_version: 1,
+            order_id: "123".to_owned(),
+            submit_key: "sub_1".to_owned(),
+            payment_method: None,
+            decline: None,
+            next_action: None,
+            previous_intent_id: None,
+            created_at: "2026-11-30T07:00:00Z".to_owned(),
+            provider: None,
+            attempts: None,
+            journal: None,
+        },
+        email: Some("anna@example.com".to_owned()),
+        return_url: Some("https://shop.example/orders/123".to_owned()),
+        tokenize_url: env::var("PAYONCE_TOKENIZE").unwrap_or_else(|_| "/v3/tokens".to_owned()),
+        paid_at: None,
+        notice: None,
+    }
+}
+
+fn env_or(name: &str) -> String {
+    env::var(name).unwrap_or_default()
+}

@@ -1,0 +1,120 @@
+# The payment page in English. Same names as in ru.ftl; a test compares them with the sources.
+
+title-pay = Pay { $amount }
+title-status = Payment for order { $order }
+order-line = Order { $order }
+amount = Amount
+language-name = Русский
+language-hint = Переключить на русский
+promise = We charge once, even if you press twice
+reload = Reload the page
+return = Back to the shop
+check-again = Check now
+try-again = Try again
+copy-link = Copy the link
+copied = Link copied
+reference = Payment reference
+fact-order = Order
+fact-card = Card
+fact-time = Time
+checked = Last asked at { $time }.
+next-check = Asking again in { $seconds } s.
+
+# The form.
+form-label = Pay by card
+field-number = Card number
+field-expiry = Expiry date
+field-expiry-hint = MM / YY
+field-cvc = Security code
+field-email = Email for the receipt
+private = Card details go straight to the bank: neither the shop nor we see them.
+pay = Pay { $amount }
+paying = Sending…
+wrongs = Check the card details
+wrong-number-missing = Enter the card number
+wrong-number-length = Check how many digits it has
+wrong-number-check = There is a typing error in it
+wrong-number-refused = The bank does not accept this number
+wrong-expiry-missing = Enter the expiry date
+wrong-expiry-form = Month and year, for example 12 / 28
+wrong-expiry-past = The card has expired
+wrong-expiry-refused = The bank does not accept this date
+wrong-cvc-missing = Enter the code
+wrong-cvc-form = Three or four digits
+wrong-cvc-refused = The bank does not accept this code
+
+# Lines above the form.
+note-unreached = Your payment did not reach us and no money was taken. Press Pay again: it will be the same payment.
+note-no-token = The bank could not be reached. Nothing was sent and no money was taken. Please try again.
+note-busy = Too many requests right now. Nothing was sent and no money was taken. Try again in a minute.
+note-refused = The payment could not be sent. No money was taken. Reload the page and try again.
+note-too-many-tries = There are no tries left for this order. No money was taken. Please ask the shop.
+note-not-renewed = A new try could not be started: no connection. Please try again.
+note-terms-changed = The shop changed the order while you were paying. No money was taken. Check the new amount.
+
+# The page itself.
+load-slow = The page is still loading on a slow connection. You can fill in the fields; if you have pressed Pay, we will send it once, as soon as we can.
+load-failed = The page did not load completely. Nothing was sent and no money was taken. What you typed is still here: press Pay again.
+load-broken = The page stopped working. If you have pressed Pay, do not pay again: reload the page and it will show how the payment stands.
+plain-title = To pay by card, turn on JavaScript
+plain-lead = Your browser sends the card number straight to the bank, past the shop and us. Without scripts it cannot, so there are no card fields here.
+plain-what-to-do = Turn scripts on for this site and reload the page, or go back to the shop and choose another way to pay. No money was taken.
+
+# Screens.
+unpaid-title = This order is not paid yet
+unpaid-lead = No money was taken.
+unpaid-link = Go to payment
+checking-title = Checking whether your payment arrived
+checking-lead = The connection broke and we got no answer. We are asking the server.
+elsewhere-title = Payment is under way in another tab
+elsewhere-lead = The same result will appear here.
+changed-title = The order has changed
+changed-lead = The shop changed the amount or the terms. No money was taken.
+changed-show = Show the new terms
+processing-title = The bank is processing your payment
+processing-lead = This usually takes a few seconds.
+confirming-title = Confirming your payment
+confirming-lead = The bank has not answered yet. It happens: the answer may have been lost on the way.
+review-title = A person is checking this payment
+review-lead = The result could not be found out automatically; someone at the shop is looking into it.
+do-not-pay = You do not need to pay again.
+do-not-pay-why = We will not charge twice. You can close this page: the same link will show the result.
+action-title = Confirm the payment with your bank
+action-lead = Your bank wants to make sure it is you. No money is taken until you confirm.
+action-link = Continue to the bank
+authorized-title = The money is held on your card
+authorized-lead = The shop will take it when it confirms the order. There is nothing more to do.
+succeeded-title = Paid
+succeeded-lead = Charged once. Thank you!
+declined-title = The bank declined the payment
+canceled-title = Payment canceled
+expired-title = The time to pay has run out
+not-taken = Money was not taken.
+closed = This order can no longer be paid here. If you still need it, ask the shop for a new link.
+other-card = Card { $card } from another tab was used. Nothing was taken from the card entered here.
+
+# Why a bank says no.
+decline-funds = There is not enough money on the card.
+decline-expired = The card has expired.
+decline-number = The card number is wrong.
+decline-code = The security code is wrong.
+decline-limit = The card's limit is exceeded.
+decline-restricted = This card cannot be used for such payments.
+decline-fraud = The payment looked suspicious to the bank. Call the bank or use another card.
+decline-call = The bank asks you to call the number on the card.
+decline-secure = The payment could not be confirmed with the bank.
+decline-timeout = The confirmation did not come in time.
+decline-issuer = The bank that issued the card is not available now.
+decline-other = The bank gave no reason. Try another card or call the bank.
+
+# Pages without an order.
+message-not-found-title = There is no such payment
+message-not-found-lead = Check the link or ask the shop for a new one.
+message-unauthorized-title = The link is incomplete or out of date
+message-unauthorized-lead = Open it again from the mail or the shop, all of it.
+message-bad-request-title = The request could not be understood
+message-bad-request-lead = Nothing was sent and no money was taken. Go back and try again.
+message-too-many-title = Too many requests
+message-too-many-lead = No money was taken. Wait a minute and reload the page.
+message-busy-title = We cannot answer right now
+message-busy-lead = If you have paid, do not pay again: reload the page in a minute and it will show how the payment stands.

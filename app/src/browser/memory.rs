@@ -1,0 +1,67 @@
+//! What this browser knows of a checkout, for its other tabs and after a reload: ids and the intent's key, never more.
+//! Storage is a convenience and may be blocked: then every method does nothing. The server decides.
+
+use gloo_storage::{LocalStorage, Storage};
+use serde::{Deserialize, Serialize};
+use wasm_bindgen::JsValue;
+use web_sys::BroadcastChannel;
+
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Entry {
+    intent: String,
+    submit_key: String,
+}
+
+/// One checkout's corner of the storage, and its channel to the other tabs.
+pub(crate) struct Memory {
+    name: String,
+    works: bool,
+    channel: Option<BroadcastChannel>,
+}
+
+impl Memory {
+    pub(crate) fn of(checkout: String) -> Self {
+        let name = format!("payonce:{checkout}");
+        let channel = BroadcastChannel::new(&name).ok();
+        Self { works: is_usable(), name, channel }
+    }
+
+    /// Keeps the intent and its key; whether they were there already.
+    pub(crate) fn remember(&self, intent: String, submit_key: String) -> bool {
+        if !self.works {
+            return false;
+        }
+        let entry = Entry { intent, submit_key };
+        let known = LocalStorage::get::<Entry>(&self.name).is_ok_and(|kept| kept == entry);
+        // A full storage forgets; the server does not.
+        let _ = LocalStorage::set(&self.name, entry);
+        known
+    }
+
+    pub(crate) fn forget(&self) {
+        if self.works {
+            LocalStorage::delete(&self.name);
+        }
+    }
+
+    /// Something happened. What, the others ask the server.
+    pub(crate) fn tell(&self) {
+        if let Some(channel) = &self.channel {
+            // A closed channel belongs to a page that is going away.
+            let _ = channel.post_message(&JsValue::TRUE);
+        }
+    }
+
+    pub(crate) fn channel(&self) -> Option<BroadcastChannel> {
+        self.channel.clone()
+    }
+}
+
+/// Storage throws where it is blocked (private windows, sandboxed frames, third-party cookies off), and gloo-storage
+/// panics then: so it is tried first, by hand.
+fn is_usable() -> bool {
+    const PROBE: &str = "payonce:probe";
+    let storage = web_sys::window().and_then(|window| window.local_storage().ok().flatten());
+    storage
+        .is_some_and(|storage| storage.set_item(PROBE, "").and_then(|()| storage.remove_item(PROBE)).is_ok())
+}

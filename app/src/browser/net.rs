@@ -1,0 +1,137 @@
+//! The island's four requests, and what their answers mean.
+//! Must never retry by itself, and never take silence for an answer.
+
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortSignal, Headers, RequestCache, RequestCredentials, RequestInit, Response};
+
+use crate::{
+    card::Card,
+    stage::Note,
+    visit::Reply,
+    wire::{self, Seen, Terms},
+};
+
+/// The server answers within 8 s or says that it does not know yet.
+const TIMEOUT_MS: u32 = 10_000;
+
+/// Whom to ask, and in whose name.
+pub(crate) struct Server {
+    pub(crate) checkout: String,
+    pub(crate) intent: String,
+    pub(crate) submit_key: String,
+    pub(crate) token: String,
+    pub(crate) tokenize_url: String,
+}
+
+/// An answer that came whole.
+struct Answer {
+    status: u16,
+    body: String,
+}
+
+/// Makes a token of the card and submits it with the intent's key (R1).
+pub(crate) async fn pay(server: &Server, card: &Card, terms: Terms) -> Reply {
+    let token = match fetch(&server.tokenize_url, Some(wire::write_card(card)), &[]).await {
+        // Nothing was sent to our server yet, so whatever went wrong here started nothing.
+        None => return Reply::NotSent(Note::NoToken),
+        Some(answer) => match (answer.status, wire::read_token(&answer.body)) {
+            (200..300, Some(token)) => token,
+            (400, _) => return Reply::CardRefused(wire::read_refusal(&answer.body)),
+            (_, _) => return Reply::NotSent(Note::NoToken),
+        },
+    };
+    let path = format!("/v1/payment_intents/{}/submit", server.intent);
+    let body = wire::write_submit(token, terms);
+    let headers =
+        [(contract::IDEMPOTENCY_KEY, server.submit_key.as_str()), ("Authorization", &bearer(server))];
+    match fetch(&path, Some(body), &headers).await {
+        Some(answer) => read_reply(&answer),
+        None => Reply::Lost,
+    }
+}
+
+fn read_reply(answer: &Answer) -> Reply {
+    match (answer.status, wire::read_code(&answer.body).as_deref()) {
+        (200..300, _) => Seen::read(&answer.body).map_or(Reply::Lost, Reply::Seen),
+        (409, Some("checkout_changed")) => Reply::Changed,
+        (409, _) => Reply::Behind,
+        (429, _) => Reply::NotSent(Note::Busy),
+        // Ours or a proxy's: it proves nothing (R10).
+        (500.., _) => Reply::Lost,
+        (_, _) => Reply::NotSent(Note::Refused),
+    }
+}
+
+/// How the intent stands.
+pub(crate) async fn ask(server: &Server) -> Option<Seen> {
+    let path = format!("/v1/payment_intents/{}", server.intent);
+    let answer = fetch(&path, None, &[("Authorization", &bearer(server))]).await?;
+    if answer.status == 200 { Seen::read(&answer.body) } else { None }
+}
+
+/// Asks for a new intent. The key names the one that ended: two tabs that ask get the same new one.
+pub(crate) async fn renew(server: &Server) -> Result<(), Note> {
+    let path = format!("/v1/checkouts/{}/payment_intents", server.checkout);
+    let key = format!("again-{}", server.intent);
+    let headers = [(contract::IDEMPOTENCY_KEY, key.as_str()), ("Authorization", &bearer(server))];
+    match fetch(&path, Some("{}".to_owned()), &headers).await {
+        // 409: paid, or under way. The page shows which.
+        Some(Answer { status: 200..300 | 409, .. }) => Ok(()),
+        Some(Answer { status: 429, .. }) => Err(Note::TooManyTries),
+        Some(_) | None => Err(Note::NotRenewed),
+    }
+}
+
+fn bearer(server: &Server) -> String {
+    format!("Bearer {}", server.token)
+}
+
+/// `None` when no whole answer came in time.
+async fn fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) -> Option<Answer> {
+    try_fetch(url, body, headers).await.ok()
+}
+
+async fn try_fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) -> Result<Answer, JsValue> {
+    let init = RequestInit::new();
+    let sent = Headers::new()?;
+    for (name, value) in headers {
+        sent.set(name, value)?;
+    }
+    if let Some(body) = body {
+        init.set_method("POST");
+        init.set_body(&JsValue::from_str(&body));
+        sent.set("Content-Type", "application/json")?;
+    }
+    init.set_headers(&sent);
+    init.set_cache(RequestCache::NoStore);
+    // The token is all the authority there is.
+    init.set_credentials(RequestCredentials::Omit);
+    init.set_signal(Some(&AbortSignal::timeout_with_u32(TIMEOUT_MS)));
+    let window = web_sys::window().ok_or(JsValue::NULL)?;
+    let response: Response =
+        JsFuture::from(window.fetch_with_str_and_init(url, &init)).await?.unchecked_into();
+    let body = JsFuture::from(response.text()?).await?.as_string().ok_or(JsValue::NULL)?;
+    Ok(Answer { status: response.status(), body })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(status: u16, body: &str) -> Reply {
+        read_reply(&Answer { status, body: body.to_owned() })
+    }
+
+    #[test]
+    fn only_a_definite_answer_is_one() {
+        assert!(matches!(reply(202, r#"{"state":"confirming"}"#), Reply::Seen(_)));
+        assert!(matches!(reply(200, "<html>"), Reply::Lost));
+        assert!(matches!(reply(502, "<html>"), Reply::Lost));
+        assert!(matches!(reply(503, r#"{"code":"busy"}"#), Reply::Lost));
+        assert!(matches!(reply(409, r#"{"code":"checkout_changed"}"#), Reply::Changed));
+        assert!(matches!(reply(409, r#"{"code":"order_paid"}"#), Reply::Behind));
+        assert!(matches!(reply(422, r#"{"code":"idempotency_key_reused"}"#), Reply::NotSent(Note::Refused)));
+        assert!(matches!(reply(429, ""), Reply::NotSent(Note::Busy)));
+    }
+}

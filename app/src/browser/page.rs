@@ -1,0 +1,175 @@
+//! The page's elements by the attributes the server wrote. Inputs are read when needed and never written, so that
+//! nothing typed before the island arrived is lost.
+
+use contract::Amount;
+use wasm_bindgen::JsCast;
+use web_sys::{Document, Element, HtmlElement, HtmlInputElement, NodeList};
+
+use super::net::Server;
+use crate::{
+    card::{self, Field, Typed},
+    stage::Stage,
+    wire::{Seen, Terms},
+};
+
+/// The root element and what is found from it.
+pub(crate) struct PageElements {
+    pub(super) root: HtmlElement,
+}
+
+impl PageElements {
+    /// The payment page's root, if this is one.
+    pub(crate) fn find() -> Option<Self> {
+        let root = document()?.query_selector("[data-payonce]").ok()??.dyn_into().ok()?;
+        Some(Self { root })
+    }
+
+    /// What the server rendered.
+    pub(crate) fn opening(&self) -> Stage {
+        Stage::opening(&self.said("state"), |state| Seen {
+            state,
+            last4: self.root.get_attribute("data-last4"),
+            decline: self.root.get_attribute("data-decline"),
+            bank_url: self.root.get_attribute("data-bank"),
+        })
+    }
+
+    pub(crate) fn checkout(&self) -> String {
+        self.said("checkout")
+    }
+
+    pub(crate) fn intent(&self) -> String {
+        self.said("intent")
+    }
+
+    pub(crate) fn submit_key(&self) -> String {
+        self.said("key")
+    }
+
+    /// Whom to ask, and in whose name.
+    pub(crate) fn server(&self) -> Server {
+        Server {
+            checkout: self.checkout(),
+            intent: self.intent(),
+            submit_key: self.submit_key(),
+            token: self.said("token"),
+            tokenize_url: self.said("tokenize"),
+        }
+    }
+
+    /// What the shopper agrees to by pressing the button.
+    pub(crate) fn terms(&self) -> Option<Terms> {
+        let hidden = |name: &str| self.input(&format!("input[name={name}]")).map(|input| input.value());
+        Some(Terms {
+            version: hidden("checkout_version")?.parse().ok()?,
+            amount: Amount::new(hidden("amount_value")?, hidden("amount_currency")?),
+        })
+    }
+
+    /// The card's inputs as they stand.
+    pub(crate) fn typed(&self) -> Typed {
+        let value = |field| self.field(field).map(|input| input.value()).unwrap_or_default();
+        Typed { number: value(Field::Number), expiry: value(Field::Expiry), cvc: value(Field::Cvc) }
+    }
+
+    pub(super) fn field(&self, field: Field) -> Option<HtmlInputElement> {
+        self.input(&format!("#{}", field.id()))
+    }
+
+    fn input(&self, selector: &str) -> Option<HtmlInputElement> {
+        self.one(selector)?.dyn_into().ok()
+    }
+
+    pub(super) fn one(&self, selector: &str) -> Option<Element> {
+        self.root.query_selector(selector).ok()?
+    }
+
+    pub(super) fn each(&self, selector: &str, mut act: impl FnMut(&HtmlElement)) {
+        let Ok(found) = self.root.query_selector_all(selector) else { return };
+        elements(&found).for_each(|element| act(&element));
+    }
+
+    pub(super) fn set(&self, attribute: &str, value: &str) {
+        // Only an attribute's name can be refused, and these are ours.
+        let _ = self.root.set_attribute(attribute, value);
+    }
+
+    fn said(&self, name: &str) -> String {
+        self.root.get_attribute(&format!("data-{name}")).unwrap_or_default()
+    }
+
+    /// The island is there; from now on a panic says so.
+    pub(crate) fn hydrated(&self) {
+        self.set("data-hydrated", "true");
+        std::panic::set_hook(Box::new(|_| {
+            if let Some(page) = Self::find() {
+                page.set("data-wasm", "failed");
+                page.each("[data-load=load-broken]", |line| line.set_hidden(false));
+            }
+        }));
+    }
+
+    /// Into the clipboard, for later or for another device.
+    pub(crate) fn copy_link(&self) {
+        let Some(window) = web_sys::window() else { return };
+        if let Ok(href) = window.location().href() {
+            // Refused or not, there is nothing to add: the address bar has the same link.
+            let _ = window.navigator().clipboard().write_text(&href);
+            self.announce(&self.words("[data-say=copied]"));
+        }
+    }
+
+    pub(super) fn announce(&self, text: &str) {
+        if let Some(region) = self.one("[role=status]") {
+            region.set_text_content(Some(text));
+        }
+    }
+
+    pub(super) fn words(&self, selector: &str) -> String {
+        self.one(selector).and_then(|element| element.text_content()).unwrap_or_default().trim().to_owned()
+    }
+
+    /// The true state, from the server.
+    pub(crate) fn reload() {
+        if let Some(window) = web_sys::window() {
+            // It can only be refused to a page that is going away.
+            let _ = window.location().reload();
+        }
+    }
+
+    /// What a form is for.
+    pub(crate) fn wanted(event: &web_sys::Event) -> Option<String> {
+        event.target()?.dyn_into::<Element>().ok()?.get_attribute("data-do")
+    }
+
+    /// What a pressed button or link is for.
+    pub(crate) fn pressed(event: &web_sys::Event) -> Option<String> {
+        let target: Element = event.target()?.dyn_into().ok()?;
+        target.closest("a[data-do], button[data-do]").ok()??.get_attribute("data-do")
+    }
+
+    /// Spaces where the card has them, as long as the caret is at the end and nothing is being deleted.
+    pub(crate) fn help_typing(event: &web_sys::Event) {
+        let Some(input) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) else {
+            return;
+        };
+        let typed = input.value();
+        let at_end = input.selection_start().ok().flatten() == u32::try_from(typed.len()).ok();
+        let helped = match input.id().as_str() {
+            "cc-number" => card::in_fours(&typed),
+            "cc-exp" => card::with_stroke(&typed),
+            _ => return,
+        };
+        if at_end && helped.len() > typed.len() {
+            input.set_value(&helped);
+        }
+    }
+}
+
+fn elements(found: &NodeList) -> impl Iterator<Item = HtmlElement> + '_ {
+    (0..found.length()).filter_map(|place| found.item(place)?.dyn_into().ok())
+}
+
+fn document() -> Option<Document> {
+    web_sys::window()?.document()
+}

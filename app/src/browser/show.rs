@@ -1,0 +1,164 @@
+//! Puts a visit's stage on the page: what is hidden, what is filled in, what is said, where the focus goes.
+
+use web_sys::HtmlElement;
+
+use super::{page::PageElements, signals};
+use crate::{
+    card::Field,
+    stage::{FORM, Note, Stage},
+    visit::Visit,
+};
+
+/// What was shown last, to tell a new screen from the same one.
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Before {
+    stage: Option<Stage>,
+    note: Option<Note>,
+}
+
+/// Shows the visit. The first time the server has done so already.
+pub(crate) fn show(page: &PageElements, visit: &Visit, before: Option<Before>) -> Before {
+    let now = Before { stage: Some(visit.stage().clone()), note: visit.note() };
+    match before {
+        None => localise(page),
+        Some(before) => {
+            show_questions(page, visit);
+            if before != now {
+                show_stage(page, visit);
+                move_focus(page, visit, before.stage.as_ref());
+            }
+        }
+    }
+    now
+}
+
+/// The server does not know the shopper's clock.
+fn localise(page: &PageElements) {
+    let lang = lang();
+    page.each("time[datetime]", |time| {
+        let written = time.get_attribute("datetime").and_then(|at| signals::local_time(&at, &lang));
+        if let Some(written) = written {
+            time.set_text_content(Some(&written));
+        }
+    });
+}
+
+fn show_stage(page: &PageElements, visit: &Visit) {
+    let stage = visit.stage();
+    page.set("data-state", stage.name());
+    page.each("[data-screen]", |screen| screen.set_hidden(!is(screen, "data-screen", stage.screen())));
+    let note = visit.note().map_or("", Note::name);
+    page.each("[data-note]", |line| line.set_hidden(!is(line, "data-note", note)));
+    let busy = if *stage == Stage::Submitting { "true" } else { "false" };
+    page.each("button[name=pay]", |button| {
+        let _ = button.set_attribute("aria-disabled", busy);
+    });
+    show_wrongs(page, stage);
+    match stage {
+        Stage::Known(seen) | Stage::Renewing(seen) => {
+            show_reason(page, seen.decline.as_deref());
+            let card = visit.other_card().or(seen.last4.as_deref());
+            fill(page, "card", card.map(|last4| format!("•••• {last4}")));
+            let other = visit.other_card().is_some();
+            page.each("[data-with=other-card]", |line| line.set_hidden(!other));
+            if let Some(url) = &seen.bank_url {
+                page.each("[data-slot=bank]", |link| {
+                    let _ = link.set_attribute("href", url);
+                });
+            }
+        }
+        Stage::Ready
+        | Stage::Invalid(_)
+        | Stage::Submitting
+        | Stage::Checking
+        | Stage::Elsewhere
+        | Stage::Changed => {}
+    }
+}
+
+/// When we asked last, and when we ask next.
+fn show_questions(page: &PageElements, visit: &Visit) {
+    let Some(pause_s) = visit.pause_s() else { return };
+    fill(page, "checked", Some(signals::time_of_day(&lang())));
+    fill(page, "next", Some(pause_s.to_string()));
+}
+
+fn show_wrongs(page: &PageElements, stage: &Stage) {
+    let wrongs = match stage {
+        Stage::Invalid(wrongs) => wrongs.as_slice(),
+        Stage::Ready
+        | Stage::Submitting
+        | Stage::Checking
+        | Stage::Elsewhere
+        | Stage::Changed
+        | Stage::Known(_)
+        | Stage::Renewing(_) => &[],
+    };
+    page.each("[data-wrongs]", |summary| summary.set_hidden(wrongs.is_empty()));
+    page.each("[data-wrong]", |line| {
+        line.set_hidden(!wrongs.iter().any(|wrong| is(line, "data-wrong", wrong.name())));
+    });
+    for field in Field::ALL {
+        if let Some(input) = page.field(field) {
+            let blamed = wrongs.iter().any(|wrong| wrong.field() == field);
+            let _ = input.set_attribute("aria-invalid", if blamed { "true" } else { "false" });
+        }
+    }
+}
+
+/// The reason for the code, or the one for all others.
+fn show_reason(page: &PageElements, code: Option<&str>) {
+    let mut found = false;
+    page.each("[data-reason]", |reason| {
+        let codes = reason.get_attribute("data-reason").unwrap_or_default();
+        let fits = code.is_some_and(|code| codes.split(' ').any(|known| known == code));
+        reason.set_hidden(!fits);
+        found |= fits;
+    });
+    if !found {
+        page.each("[data-reason=other]", |reason| reason.set_hidden(false));
+    }
+}
+
+/// Fills a slot, and shows what stands with it.
+fn fill(page: &PageElements, name: &str, value: Option<String>) {
+    page.each(&format!("[data-with={name}]"), |row| row.set_hidden(value.is_none()));
+    page.each(&format!("[data-slot={name}]"), |slot| slot.set_text_content(value.as_deref()));
+}
+
+/// The focus moves when the screen changes, and to what has to be read first. The live region says the rest.
+fn move_focus(page: &PageElements, visit: &Visit, before: Option<&Stage>) {
+    let stage = visit.stage();
+    let screen = stage.screen();
+    let title = format!("[data-screen={screen}] h2");
+    let lead = format!("[data-screen={screen}] .lead");
+    let note = visit.note().map(|note| format!("[data-note={}]", note.name()));
+    if let Some(note) = note {
+        page.announce(&page.words(&note));
+        focus(page, &note);
+    } else if let Stage::Invalid(_) = stage {
+        page.announce("");
+        focus(page, "[data-wrongs]");
+    } else if *stage == Stage::Submitting {
+        page.announce(&page.words("[data-say=submitting]"));
+    } else if screen != FORM && before.map(Stage::screen) != Some(screen) {
+        page.announce(&format!("{}. {}", page.words(&title), page.words(&lead)));
+        focus(page, &title);
+    }
+}
+
+fn focus(page: &PageElements, selector: &str) {
+    page.each(selector, |element| {
+        // Only an element that is gone refuses the focus.
+        let _ = element.focus();
+    });
+}
+
+fn is(element: &HtmlElement, attribute: &str, value: &str) -> bool {
+    element.get_attribute(attribute).is_some_and(|found| found == value)
+}
+
+fn lang() -> String {
+    let root = web_sys::window().and_then(|window| window.document()?.document_element());
+    root.and_then(|html| html.get_attribute("lang")).unwrap_or_default()
+}

@@ -1,0 +1,77 @@
+//! The form. A real one: the loader and the island only get in front of its submit.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::{Page, field::CardField, without_script::WithoutScript, wrongs::Wrongs};
+use crate::{card::Field, stage::FORM};
+
+/// The card, the mail address, the button.
+#[component]
+pub(super) fn CardForm(
+    /// What is shown.
+    page: Arc<Page>,
+) -> impl IntoView {
+    let number = String::from("0000 0000 0000 0000");
+    let cvc = String::from("000");
+    view! {
+        <div data-screen=FORM hidden=page.shown() != contract::IntentState::Created>
+            <WithoutScript page=page.clone() />
+            <form
+                class="screen"
+                method="post"
+                action=page.pay_path()
+                data-do="pay"
+                data-scripted
+                aria-label=page.say("form-label")
+                novalidate
+                hidden
+            >
+                <Terms page=page.clone() />
+                <Wrongs page=page.clone() />
+                <CardField page=page.clone() field=Field::Number label="field-number" placeholder=number />
+                <div class="pair">
+                    <CardField
+                        page=page.clone()
+                        field=Field::Expiry
+                        label="field-expiry"
+                        placeholder=page.say("field-expiry-hint")
+                    />
+                    <CardField page=page.clone() field=Field::Cvc label="field-cvc" placeholder=cvc />
+                </div>
+                <div class="field">
+                    <label for="email">{page.say("field-email")}</label>
+                    <input id="email" name="email" type="email" autocomplete="email" value=page.email.clone() />
+                </div>
+                <button class="button" type="submit" name="pay" value="card">
+                    <span class="idle" data-slot="pay">
+                        {page.lang.say_with("pay", "amount", &page.amount())}
+                    </span>
+                    <span class="busy">
+                        <i class="spin" aria-hidden="true"></i>
+                        <span data-say="submitting">{page.say("paying")}</span>
+                    </span>
+                </button>
+                <p class="muted small">{page.say("private")}</p>
+            </form>
+        </div>
+    }
+}
+
+/// What is agreed to by pressing the button: read by the island, posted without it.
+#[component]
+fn Terms(
+    /// What is shown.
+    page: Arc<Page>,
+) -> impl IntoView {
+    let amount = &page.checkout.amount;
+    let fields = [
+        ("intent", page.intent.id.clone()),
+        ("submit_key", page.intent.submit_key.clone()),
+        ("checkout_version", page.checkout.version.to_string()),
+        ("amount_value", amount.value.text().unwrap_or_default().to_owned()),
+        ("amount_currency", amount.currency.clone()),
+    ];
+    fields.map(|(name, value)| view! { <input type="hidden" name=name value=value /> }).collect_view()
+}

@@ -1,0 +1,30 @@
+//! The addresses of a checkout's pages. Each carries the token, which authorises it, and the language.
+
+use super::{Lang, Page};
+
+impl Page {
+    /// The payment page, and where its form goes.
+    pub(super) fn pay_path(&self) -> String {
+        self.path("", self.lang)
+    }
+
+    /// The same page in the other language.
+    pub(super) fn other_language_path(&self) -> String {
+        self.path("", self.lang.other())
+    }
+
+    /// The page to read.
+    pub(super) fn status_path(&self) -> String {
+        self.path("/status", self.lang)
+    }
+
+    /// Where a new try is asked for without scripts.
+    pub(super) fn again_path(&self) -> String {
+        self.path("/again", self.lang)
+    }
+
+    fn path(&self, below: &str, lang: Lang) -> String {
+        let checkout = &self.checkout;
+        format!("/pay/{}{below}?token={}&lang={}", checkout.id, checkout.client_token, lang.tag())
+    }
+}

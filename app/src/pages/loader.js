@@ -1,0 +1,54 @@
+// Loads the island. Until it is ready it holds a press of the button and lets it go once, and it says so when loading
+// is slow or fails. Nothing typed is touched.
+(() => {
+  const { js, wasm } = document.currentScript.dataset;
+  const root = document.querySelector("[data-payonce]");
+  const each = (selector, act) => root.querySelectorAll(selector).forEach(act);
+  const say = (name) =>
+    each("[data-load]", (line) => {
+      line.hidden = line.dataset.load !== name;
+      if (!line.hidden) root.querySelector("[role=status]").textContent = line.textContent;
+    });
+  let held = null;
+  let tries = 0;
+  let started = false;
+
+  const hold = (event) => {
+    // Other forms do well without the island.
+    if (root.dataset.wasm === "ready" || event.target.dataset.do !== "pay") return;
+    event.preventDefault();
+    event.stopPropagation();
+    held = { form: event.target, button: event.submitter };
+    root.toggleAttribute("data-held", !started);
+    if (root.dataset.wasm === "failed" && !started) load();
+  };
+
+  const load = async () => {
+    root.dataset.wasm = "loading";
+    say();
+    const slow = setTimeout(() => say("load-slow"), 5000);
+    try {
+      // A browser may remember that a module failed: another address is another chance.
+      const again = tries++ ? "?again=" + tries : "";
+      const island = await import(js + again);
+      await island.default({ module_or_path: wasm + again });
+      started = true;
+      island.hydrate();
+      each("leptos-island", (element) => island[element.dataset.component](element));
+      root.dataset.wasm = "ready";
+      say();
+      held?.form.requestSubmit(held.button);
+    } catch {
+      root.dataset.wasm = "failed";
+      say(started ? "load-broken" : "load-failed");
+    }
+    clearTimeout(slow);
+    held = null;
+    root.removeAttribute("data-held");
+  };
+
+  each("[data-plain]", (part) => (part.hidden = true));
+  each("[data-scripted]", (part) => (part.hidden = false));
+  root.addEventListener("submit", hold, true);
+  load();
+})();

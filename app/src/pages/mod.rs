@@ -1,0 +1,154 @@
+//! Whole pages as text: payment, status, messages. Everything a shopper can be shown of a checkout is in the page from
+//! the first byte; the island only changes which part is hidden.
+//! Must never hold a rule about money, an inline style, or a card field with a name.
+
+mod back;
+mod card_form;
+mod document;
+mod facts;
+mod field;
+mod links;
+mod message;
+mod notes;
+mod order;
+mod outcome;
+mod reasons;
+mod screen;
+mod settled;
+mod slot;
+mod status;
+mod waiting;
+mod widget_page;
+mod without_script;
+mod wrongs;
+
+use std::sync::Arc;
+
+use contract::{Checkout, CheckoutStatus, IntentState, NextAction, PaymentIntent};
+use hydration_context::SsrSharedContext;
+use leptos::prelude::*;
+
+use crate::{stage::shown_state, words::Lang};
+
+pub use message::{Message, render_message};
+pub use notes::Notice;
+
+/// Paths of the built files. All empty where the browser's part was not built: the page then works without.
+#[derive(Clone, Debug, Default)]
+pub struct Assets {
+    /// The style sheet.
+    pub css: String,
+    /// The module that loads the WebAssembly.
+    pub js: String,
+    /// The WebAssembly.
+    pub wasm: String,
+}
+
+impl Assets {
+    fn has_script(&self) -> bool {
+        !self.js.is_empty() && !self.wasm.is_empty()
+    }
+}
+
+/// All that the pages of one checkout show.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The shopper's language.
+    pub lang: Lang,
+    /// For the one inline script; the same as in the `Content-Security-Policy`.
+    pub nonce: String,
+    /// Built files.
+    pub assets: Assets,
+    /// The merchant's name, as the shopper knows it.
+    pub shop_name: String,
+    /// What is paid for, its client token included.
+    pub checkout: Checkout,
+    /// Its newest intent.
+    pub intent: PaymentIntent,
+    /// The shopper's address, as far as the merchant told it.
+    pub email: Option<String>,
+    /// Where the shopper goes afterwards.
+    pub return_url: Option<String>,
+    /// The bank's `POST /v3/tokens`, absolute.
+    pub tokenize_url: String,
+    /// When the money was taken, RFC 3339 UTC.
+    pub paid_at: Option<String>,
+    /// What came of a form that was posted without scripts.
+    pub notice: Option<Notice>,
+}
+
+impl Page {
+    /// `GET /pay/{checkout}`, whatever the state: a whole document.
+    pub fn render_pay(&self) -> String {
+        let page = Arc::new(self.clone());
+        render(move || widget_page::WidgetPage(widget_page::WidgetPageProps { page }))
+    }
+
+    /// `GET /pay/{checkout}/status`: the same state to read, without a script.
+    pub fn render_status(&self) -> String {
+        let page = Arc::new(self.clone());
+        render(move || status::StatusPage(status::StatusPageProps { page }))
+    }
+
+    /// Seconds for the status page's `Refresh` header, while there is something to wait for.
+    pub fn refresh_s(&self) -> Option<u32> {
+        match self.shown() {
+            IntentState::Processing | IntentState::RequiresAction | IntentState::Confirming => Some(5),
+            IntentState::NeedsReview => Some(60),
+            IntentState::Created
+            | IntentState::Authorized
+            | IntentState::Succeeded
+            | IntentState::Declined
+            | IntentState::Canceled
+            | IntentState::Expired => None,
+        }
+    }
+
+    fn shown(&self) -> IntentState {
+        shown_state(self.checkout.status, self.intent.state)
+    }
+
+    fn is_open(&self) -> bool {
+        self.checkout.status == CheckoutStatus::Open
+    }
+
+    fn say(&self, name: &str) -> String {
+        self.lang.say(name)
+    }
+
+    fn amount(&self) -> String {
+        self.lang.write_amount(&self.checkout.amount)
+    }
+
+    fn last4(&self) -> Option<String> {
+        self.intent.payment_method.as_ref()?.last4.clone()
+    }
+
+    fn decline_code(&self) -> Option<String> {
+        Some(self.intent.decline.as_ref()?.code.clone())
+    }
+
+    fn bank_url(&self) -> Option<String> {
+        let NextAction::Redirect { url } = self.intent.next_action.as_ref()?;
+        is_web(url).then(|| url.clone())
+    }
+
+    fn return_url(&self) -> Option<String> {
+        self.return_url.clone().filter(|url| is_web(url))
+    }
+}
+
+/// Anything but a web address has no business in a link.
+fn is_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+fn render<V: IntoView>(view: impl FnOnce() -> V) -> String {
+    let owner = Owner::new_root(Some(Arc::new(SsrSharedContext::new_islands())));
+    let html = owner.with(|| view().into_view().to_html());
+    format!("<!doctype html>{html}")
+}
+
+#[cfg(test)]
+#[path = "pages_tests.rs"]
+mod tests;

@@ -1,0 +1,81 @@
+//! The screens of every state a payment can be in.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::{
+    Page,
+    back::Back,
+    facts::Facts,
+    reasons::Reasons,
+    screen::{Mark, Screen},
+    settled::Onward,
+    slot::Slot,
+    waiting::Waiting,
+};
+
+/// One of them is shown, or none while the form is.
+#[component]
+pub(super) fn Outcome(
+    /// What is shown.
+    page: Arc<Page>,
+) -> impl IntoView {
+    view! {
+        <p class="note" data-with="other-card" hidden>
+            <Slot lang=page.lang message="other-card" argument="card" name="card" />
+        </p>
+        <UnderWay page=page.clone() />
+        <Ended page />
+    }
+}
+
+/// The result is not known, or not final.
+#[component]
+fn UnderWay(page: Arc<Page>) -> impl IntoView {
+    let bank_url = page.bank_url();
+    view! {
+        <Screen page=page.clone() clone:page name="processing" mark=Mark::Working title="processing-title" lead="processing-lead">
+            <Waiting page=page.clone() keep=true />
+        </Screen>
+        <Screen page=page.clone() clone:page name="confirming" mark=Mark::Working title="confirming-title" lead="confirming-lead">
+            <Waiting page=page.clone() keep=true />
+        </Screen>
+        <Screen page=page.clone() clone:page name="needs_review" mark=Mark::Working title="review-title" lead="review-lead">
+            <Waiting page=page.clone() keep=true />
+        </Screen>
+        <Screen page=page.clone() clone:page name="requires_action" mark=Mark::Waiting title="action-title" lead="action-lead">
+            <a class="button" data-slot="bank" href=bank_url target="_top" rel="noopener">
+                {page.say("action-link")}
+            </a>
+            <a class="button quiet" data-do="check" href=page.status_path()>
+                {page.say("check-again")}
+            </a>
+        </Screen>
+        <Screen page=page.clone() clone:page name="authorized" mark=Mark::Good title="authorized-title" lead="authorized-lead">
+            <Facts page=page.clone() />
+            <Back page=page.clone() main=true />
+        </Screen>
+    }
+}
+
+/// It is.
+#[component]
+fn Ended(page: Arc<Page>) -> impl IntoView {
+    view! {
+        <Screen page=page.clone() clone:page name="succeeded" mark=Mark::Good title="succeeded-title" lead="succeeded-lead">
+            <Facts page=page.clone() />
+            <Back page=page.clone() main=true />
+        </Screen>
+        <Screen page=page.clone() clone:page name="declined" mark=Mark::Bad title="declined-title" lead="not-taken">
+            <Reasons page=page.clone() />
+            <Onward page=page.clone() />
+        </Screen>
+        <Screen page=page.clone() clone:page name="canceled" mark=Mark::Bad title="canceled-title" lead="not-taken">
+            <Onward page=page.clone() />
+        </Screen>
+        <Screen page=page.clone() clone:page name="expired" mark=Mark::Bad title="expired-title" lead="not-taken">
+            <Onward page=page.clone() />
+        </Screen>
+    }
+}

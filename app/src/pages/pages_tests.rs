@@ -1,0 +1,303 @@
+//! Every screen of every page, in both languages: what must be there and what must not.
+
+use contract::{Amount, CheckoutIntent, Decline, Metadata, PaymentMethod};
+
+use super::*;
+use crate::{
+    card::{Field, Wrong},
+    stage::Note,
+};
+
+const STATES: [IntentState; 10] = [
+    IntentState::Created,
+    IntentState::Processing,
+    IntentState::RequiresAction,
+    IntentState::Confirming,
+    IntentState::Authorized,
+    IntentState::NeedsReview,
+    IntentState::Succeeded,
+    IntentState::Declined,
+    IntentState::Canceled,
+    IntentState::Expired,
+];
+
+fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
+    let amount = Amount::new("1500.00", "RUB");
+    Page {
+        lang,
+        nonce: "n0nce".into(),
+        assets: Assets { css: "/pkg/c.css".into(), js: "/pkg/a.js".into(), wasm: "/pkg/a.wasm".into() },
+        shop_name: "Zerno".into(),
+        checkout: Checkout {
+            id: "co_1".into(),
+            object: "checkout".into(),
+            status,
+            order_id: "123".into(),
+            amount: amount.clone(),
+            description: Some("Bravo".into()),
+            url: String::new(),
+            client_token: "ct_1".into(),
+            version: 3,
+            payment_intent: CheckoutIntent { id: "pi_1".into(), submit_key: "sub_1".into(), state },
+            metadata: Metadata::default(),
+            created_at: "2026-11-30T10:00:00Z".into(),
+            expires_at: "2026-12-01T10:00:00Z".into(),
+        },
+        intent: PaymentIntent {
+            id: "pi_1".into(),
+            object: "payment_intent".into(),
+            state,
+            amount,
+            checkout_id: "co_1".into(),
+            checkout_version: 3,
+            order_id: "123".into(),
+            submit_key: "sub_1".into(),
+            payment_method: None,
+            decline: None,
+            next_action: None,
+            previous_intent_id: None,
+            created_at: "2026-11-30T10:00:00Z".into(),
+            provider: None,
+            attempts: None,
+            journal: None,
+        },
+        email: None,
+        return_url: Some("https://shop.example/back".into()),
+        tokenize_url: "https://bank.example/v3/tokens".into(),
+        paid_at: None,
+        notice: None,
+    }
+}
+
+fn open(state: IntentState) -> Page {
+    page(Lang::En, CheckoutStatus::Open, state)
+}
+
+/// The opening tag of the screen.
+fn screen<'a>(html: &'a str, name: &str) -> &'a str {
+    let start = html.find(&format!("data-screen=\"{name}\"")).expect(name);
+    let start = html[..start].rfind('<').unwrap();
+    &html[start..start + html[start..].find('>').unwrap()]
+}
+
+/// What a reader sees: no hidden element, no script. Good enough for our own markup.
+fn visible(html: &str) -> String {
+    let mut text = String::new();
+    let mut hidden = Vec::new();
+    for part in html.split('<').skip(1) {
+        let (tag, after) = part.split_once('>').unwrap_or((part, ""));
+        let name = tag.trim_start_matches('/').split([' ', '>']).next().unwrap_or_default();
+        let is_void = ["input", "meta", "link", "!", "!doctype"].contains(&name);
+        if tag.starts_with('/') {
+            hidden.pop();
+        } else if !is_void {
+            let inherited = hidden.last().copied().unwrap_or(false);
+            let own =
+                tag.split(' ').any(|attribute| attribute == "hidden") || ["script", "title"].contains(&name);
+            hidden.push(inherited || own);
+        }
+        if !hidden.last().copied().unwrap_or(false) {
+            text.push_str(after);
+        }
+    }
+    text
+}
+
+#[test]
+fn every_state_opens_with_its_own_screen_and_no_other() {
+    for lang in Lang::ALL {
+        for state in STATES {
+            let html = page(lang, CheckoutStatus::Open, state).render_pay();
+            let name = if state == IntentState::Created { "ready" } else { state.as_str() };
+            assert!(html.starts_with(&format!("<!doctype html><html lang=\"{}\">", lang.tag())));
+            assert!(
+                html.contains(&format!("data-payonce data-state=\"{name}\" data-wasm=\"loading\"")),
+                "{name}"
+            );
+            assert_eq!(!screen(&html, "form").contains(" hidden"), state == IntentState::Created, "{name}");
+            for other in STATES.into_iter().filter(|other| *other != IntentState::Created) {
+                assert_eq!(!screen(&html, other.as_str()).contains(" hidden"), state == other, "{name}");
+            }
+            for own in ["checking", "elsewhere", "changed"] {
+                assert!(screen(&html, own).contains(" hidden"));
+            }
+            assert!(html.contains("role=\"status\""), "from the first byte");
+        }
+    }
+}
+
+#[test]
+fn a_card_field_has_no_name_so_that_it_can_never_be_posted() {
+    let html = open(IntentState::Created).render_pay();
+    for field in Field::ALL {
+        let at = html.find(&format!("autocomplete=\"{}\"", field.id())).unwrap();
+        let (start, end) = (html[..at].rfind('<').unwrap(), at + html[at..].find('>').unwrap());
+        assert!(!html[start..end].contains("name="), "{}", &html[start..end]);
+        assert!(!html[start..end].contains("value="), "nothing to overwrite what was typed with");
+    }
+}
+
+#[test]
+fn the_form_posts_the_intent_its_key_and_the_terms_that_were_seen() {
+    let html = open(IntentState::Created).render_pay();
+    assert!(html.contains("method=\"post\" action=\"/pay/co_1?token=ct_1&amp;lang=en\""));
+    for (name, value) in [
+        ("intent", "pi_1"),
+        ("submit_key", "sub_1"),
+        ("checkout_version", "3"),
+        ("amount_value", "1500.00"),
+        ("amount_currency", "RUB"),
+    ] {
+        assert!(
+            html.contains(&format!("<input type=\"hidden\" name=\"{name}\" value=\"{value}\">")),
+            "{name}"
+        );
+    }
+    assert!(html.contains("type=\"submit\" name=\"pay\""));
+    assert!(html.contains("autocomplete=\"email\""));
+}
+
+#[test]
+fn nothing_inline_but_the_loader_with_its_nonce() {
+    for html in [open(IntentState::Created).render_pay(), open(IntentState::Confirming).render_pay()] {
+        assert!(!html.contains("style=") && !html.contains("<style") && !html.contains(" onclick"));
+        assert_eq!(html.matches("<script").count(), 1);
+        assert!(html.contains("<script nonce=\"n0nce\""));
+        assert!(!html.contains("<noscript"));
+    }
+    assert!(!include_str!("loader.js").contains("</script"), "the loader must not end its own element");
+}
+
+#[test]
+fn names_from_outside_are_text_and_links_are_web_addresses() {
+    let mut sly = open(IntentState::Created);
+    sly.shop_name = "<script>alert(1)</script>".into();
+    sly.checkout.description = Some("\"><img src=x onerror=alert(1)>".into());
+    sly.checkout.order_id = "</title><b>".into();
+    sly.email = Some("a\" autofocus onfocus=\"alert(1)".into());
+    sly.return_url = Some("javascript:alert(1)".into());
+    for html in [sly.render_pay(), sly.render_status()] {
+        assert!(!html.contains("<script>alert") && !html.contains("<img") && !html.contains("</title><b>"));
+        assert!(!html.contains("autofocus onfocus=\"") && !html.contains("javascript:"));
+    }
+}
+
+#[test]
+fn without_scripts_there_are_no_card_fields_and_the_page_says_why() {
+    let text = visible(&open(IntentState::Created).render_pay());
+    assert!(text.contains("To pay by card, turn on JavaScript"));
+    assert!(text.contains("Back to the shop"));
+    assert!(!text.contains("Card number"));
+}
+
+#[test]
+fn without_built_files_no_script_is_promised() {
+    let html = Page { assets: Assets::default(), ..open(IntentState::Created) }.render_pay();
+    assert!(html.contains("data-wasm=\"failed\""));
+    assert!(!html.contains("<script") && !html.contains("<link"));
+}
+
+#[test]
+fn an_unknown_result_never_invites_to_pay() {
+    for state in [IntentState::Processing, IntentState::Confirming, IntentState::NeedsReview] {
+        for html in [open(state).render_pay(), open(state).render_status()] {
+            let text = visible(&html);
+            assert!(text.contains("You do not need to pay again."), "{state:?}");
+            assert!(text.contains("pi_1") && text.contains("Check now"));
+            assert!(!text.contains("Pay ₽") && !text.contains("Try again"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_decline_says_why_in_peoples_words_and_that_no_money_was_taken() {
+    let mut declined = open(IntentState::Declined);
+    let code = |code: &str| Some(Decline { by: "issuer".into(), code: code.into(), message: "raw".into() });
+    declined.intent.decline = code("insufficient_funds");
+    let text = visible(&declined.render_pay());
+    assert!(text.contains("There is not enough money on the card.") && text.contains("Money was not taken."));
+    assert!(text.contains("Try again") && !text.contains("gave no reason") && !text.contains("raw"));
+    declined.intent.decline = code("a_new_code");
+    assert!(visible(&declined.render_pay()).contains("The bank gave no reason."));
+}
+
+#[test]
+fn a_new_try_is_offered_only_while_the_checkout_is_open() {
+    for state in [IntentState::Declined, IntentState::Canceled, IntentState::Expired] {
+        let html = open(state).render_pay();
+        assert!(visible(&html).contains("Try again"));
+        assert!(html.contains("action=\"/pay/co_1/again?token=ct_1&amp;lang=en\""));
+        for status in [CheckoutStatus::Canceled, CheckoutStatus::Expired] {
+            let html = page(Lang::En, status, state).render_pay();
+            assert!(!html.contains("/again") && visible(&html).contains("can no longer be paid"));
+        }
+    }
+}
+
+#[test]
+fn a_paid_checkout_shows_its_facts_whatever_the_newest_intent_says() {
+    let mut paid = page(Lang::Ru, CheckoutStatus::Paid, IntentState::Declined);
+    paid.intent.payment_method =
+        Some(PaymentMethod { kind: "card_token".into(), last4: Some("4444".into()) });
+    paid.paid_at = Some("2026-11-30T07:00:00Z".into());
+    let html = paid.render_pay();
+    assert!(html.contains("data-state=\"succeeded\""));
+    let text = visible(&html);
+    for fact in ["Оплачено", "1\u{a0}500,00\u{a0}₽", "123", "•••• 4444", "2026-11-30 07:00 UTC", "pi_1"]
+    {
+        assert!(text.contains(fact), "{fact} in {text}");
+    }
+    assert!(!text.contains("Попробовать"));
+}
+
+#[test]
+fn the_status_page_only_reads() {
+    for state in STATES {
+        let html = open(state).render_status();
+        assert!(html.contains(&format!("data-state=\"{}\"", state.as_str())));
+        assert!(!html.contains("<script") && !html.contains("cc-number"));
+        let waits = [
+            IntentState::Processing,
+            IntentState::RequiresAction,
+            IntentState::Confirming,
+            IntentState::NeedsReview,
+        ];
+        assert_eq!(open(state).refresh_s().is_some(), waits.contains(&state));
+    }
+    let text = visible(&open(IntentState::Created).render_status());
+    assert!(text.contains("not paid yet") && text.contains("Go to payment"));
+}
+
+#[test]
+fn the_island_finds_words_for_everything_it_can_say() {
+    let html = open(IntentState::Created).render_pay();
+    for wrong in Wrong::ALL {
+        assert_eq!(html.matches(&format!("data-wrong=\"{}\"", wrong.name())).count(), 2, "summary and field");
+    }
+    for note in Note::ALL {
+        assert!(html.contains(&format!("data-note=\"{}\"", note.name())));
+    }
+    for slot in ["card", "checked", "next", "bank"] {
+        assert!(html.contains(&format!("data-slot=\"{slot}\"")), "{slot}");
+    }
+}
+
+#[test]
+fn both_languages_write_the_amount_their_way() {
+    let button = |lang| {
+        visible(&page(lang, CheckoutStatus::Open, IntentState::Created).render_pay().replace(" hidden", ""))
+    };
+    assert!(button(Lang::Ru).contains("Оплатить 1\u{a0}500,00\u{a0}₽"));
+    assert!(button(Lang::En).contains("Pay ₽1,500.00"));
+}
+
+#[test]
+fn a_message_is_a_whole_page() {
+    for lang in Lang::ALL {
+        for message in Message::ALL {
+            let html = render_message(lang, "/pkg/c.css", message);
+            assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>"));
+            assert!(html.contains("<h1>") && !html.contains("message-"));
+        }
+    }
+}

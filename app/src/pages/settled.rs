@@ -1,0 +1,32 @@
+//! How a try that took no money goes on: once more, while the checkout is open, or back.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::{Page, back::Back};
+
+/// The next try is a post, with scripts and without.
+#[component]
+pub(super) fn Onward(
+    /// What is shown.
+    page: Arc<Page>,
+) -> impl IntoView {
+    let open = page.is_open();
+    let again = open.then(|| {
+        view! {
+            <form method="post" action=page.again_path() data-do="again">
+                <input type="hidden" name="previous" value=page.intent.id.clone() />
+                <button class="button" type="submit" name="again">
+                    {page.say("try-again")}
+                </button>
+            </form>
+        }
+    });
+    let closed = (!open).then(|| view! { <p class="muted">{page.say("closed")}</p> });
+    view! {
+        {again}
+        {closed}
+        <Back page />
+    }
+}

@@ -1,0 +1,47 @@
+//! The status page: how the payment stands, to read. No script; a plain reload shows the truth.
+
+use std::sync::Arc;
+
+use contract::IntentState;
+use leptos::prelude::*;
+
+use super::{
+    Page,
+    document::Document,
+    order::Order,
+    outcome::Outcome,
+    screen::{Mark, Screen},
+};
+
+/// The same screens as the payment page, without its form.
+#[component]
+pub(super) fn StatusPage(
+    /// What is shown.
+    page: Arc<Page>,
+) -> impl IntoView {
+    let title = page.lang.say_with("title-status", "order", &page.checkout.order_id);
+    let unpaid = page.clone();
+    let unpaid = (page.shown() == IntentState::Created).then(|| view! { <Unpaid page=unpaid /> });
+    view! {
+        <Document lang=page.lang title css=page.assets.css.clone()>
+            <main class="card" data-payonce data-state=page.shown().as_str()>
+                <Order page=page.clone() />
+                {unpaid}
+                <Outcome page=page.clone() />
+            </main>
+        </Document>
+    }
+}
+
+/// In place of the form: the way to it.
+#[component]
+fn Unpaid(page: Arc<Page>) -> impl IntoView {
+    let (path, link) = (page.pay_path(), page.say("unpaid-link"));
+    view! {
+        <Screen page name="created" mark=Mark::Waiting title="unpaid-title" lead="unpaid-lead">
+            <a class="button" href=path>
+                {link}
+            </a>
+        </Screen>
+    }
+}

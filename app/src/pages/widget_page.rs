@@ -1,0 +1,119 @@
+//! The payment page: one root element that the loader, the island and the tests find everything on.
+
+use std::sync::Arc;
+
+use contract::IntentState;
+use leptos::prelude::*;
+
+use super::{
+    Page,
+    card_form::CardForm,
+    document::Document,
+    notes::Notes,
+    order::Order,
+    outcome::Outcome,
+    screen::{Mark, Screen},
+    waiting::Waiting,
+};
+use crate::widget::Widget;
+
+/// A plain script: what works, or says that it does not, before WebAssembly is there.
+const LOADER: &str = include_str!("loader.js");
+
+/// Order, form, and every screen that may follow.
+#[component]
+pub(super) fn WidgetPage(
+    /// What is shown.
+    page: Arc<Page>,
+) -> impl IntoView {
+    let title = page.lang.say_with("title-pay", "amount", &page.amount());
+    let shown = page.shown();
+    let state = if shown == IntentState::Created { "ready" } else { shown.as_str() };
+    let head = page.clone();
+    view! {
+        <Document lang=page.lang title css=page.assets.css.clone() head=move || view! { <Preload page=head /> }>
+            <main
+                class="card"
+                data-payonce
+                data-state=state
+                data-wasm=if page.assets.has_script() { "loading" } else { "failed" }
+                data-checkout=page.checkout.id.clone()
+                data-intent=page.intent.id.clone()
+                data-key=page.intent.submit_key.clone()
+                data-token=page.checkout.client_token.clone()
+                data-tokenize=page.tokenize_url.clone()
+                data-decline=page.decline_code()
+                data-last4=page.last4()
+                data-bank=page.bank_url()
+            >
+                <Order page=page.clone() />
+                <p class="unseen" role="status"></p>
+                <span data-say="copied" hidden>
+                    {page.say("copied")}
+                </span>
+                <Notes page=page.clone() />
+                <Widget clone:page>
+                    <CardForm page=page.clone() />
+                    <OwnScreens page=page.clone() />
+                    <Outcome page=page.clone() />
+                </Widget>
+                <footer class="foot">
+                    <span>{page.say("promise")}</span>
+                    <a href=page.other_language_path() lang=page.lang.other().tag() title=page.say("language-hint")>
+                        {page.say("language-name")}
+                    </a>
+                </footer>
+            </main>
+            <Loader page=page.clone() />
+        </Document>
+    }
+}
+
+/// Screens of states that only a page can be in.
+#[component]
+fn OwnScreens(page: Arc<Page>) -> impl IntoView {
+    view! {
+        <Screen page=page.clone() clone:page name="checking" mark=Mark::Working title="checking-title" lead="checking-lead">
+            <Waiting page=page.clone() />
+        </Screen>
+        <Screen page=page.clone() clone:page name="elsewhere" mark=Mark::Working title="elsewhere-title" lead="elsewhere-lead">
+            <Waiting page=page.clone() />
+        </Screen>
+        <Screen page=page.clone() clone:page name="changed" mark=Mark::Waiting title="changed-title" lead="changed-lead">
+            <a class="button" href=page.pay_path()>
+                {page.say("changed-show")}
+            </a>
+        </Screen>
+    }
+}
+
+/// Asks for the island's files early. `crossorigin` stays plain: a nonce there makes Firefox drop the preload.
+#[component]
+fn Preload(page: Arc<Page>) -> impl IntoView {
+    page.assets.has_script().then(|| {
+        view! {
+            <link rel="modulepreload" href=page.assets.js.clone() nonce=page.nonce.clone() />
+            <link
+                rel="preload"
+                href=page.assets.wasm.clone()
+                r#as="fetch"
+                r#type="application/wasm"
+                crossorigin="anonymous"
+            />
+        }
+    })
+}
+
+#[component]
+fn Loader(page: Arc<Page>) -> impl IntoView {
+    page.assets.has_script().then(|| {
+        view! {
+            <script
+                nonce=page.nonce.clone()
+                data-js=page.assets.js.clone()
+                data-wasm=page.assets.wasm.clone()
+                inner_html=LOADER
+            ></script>
+        }
+    })
+}

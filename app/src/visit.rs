@@ -1,0 +1,334 @@
+//! What a visit to the payment page does next: events in, commands out. Pure: no clock, no storage, no network.
+//! Must never invite to pay while a payment may be under way, and never send two submits at once.
+
+use contract::IntentState;
+
+use crate::{
+    card::{Card, Wrong},
+    stage::{Note, Stage},
+    wire::Seen,
+};
+
+/// How often an open form asks after it heard of another tab: 0, 1, 3, 7 and 15 s after.
+const GLANCES: u32 = 5;
+/// Longest pause between two questions.
+const PAUSE_MAX_S: u32 = 15;
+
+/// Something that happened to the page.
+#[derive(Debug)]
+pub enum Event {
+    /// The form was sent, by button or key.
+    Pay(Result<Card, Vec<Wrong>>),
+    /// What came of it.
+    Replied(Reply),
+    /// The server said how the intent stands; `None` when it could not be asked.
+    Asked(Option<Seen>),
+    /// The pause before the next question is over, or the shopper does not want to wait for it.
+    Due,
+    /// This browser has been here before, or another tab did something. Never believed, only a reason to ask.
+    Heard,
+    /// The page came back from the back-forward cache.
+    Restored,
+    /// A new try was asked for.
+    TryAgain,
+    /// It could not be had.
+    NotRenewed(Note),
+}
+
+/// What came of pressing pay.
+#[derive(Debug)]
+pub enum Reply {
+    /// The server took it: this is the intent now, whichever tab's card it is paid with.
+    Seen(Seen),
+    /// The bank makes no token of this card; nothing was sent to us.
+    CardRefused(Wrong),
+    /// Nothing was started, for certain.
+    NotSent(Note),
+    /// The order has other terms now; nothing was started.
+    Changed,
+    /// The page is behind: the checkout is paid, or has another intent.
+    Behind,
+    /// No answer, or one that says nothing (R10).
+    Lost,
+}
+
+/// What the browser is to do.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Make a token of the card and submit it.
+    Submit(Card),
+    /// Ask how the intent stands.
+    Ask,
+    /// Do so after a pause; replaces an earlier one.
+    AskIn {
+        /// The pause in seconds.
+        pause_s: u32,
+    },
+    /// Ask for a new intent.
+    Renew,
+    /// Read the page anew: always right.
+    Reload,
+    /// Let the other tabs know that it is worth asking.
+    Tell,
+    /// The intent is over: storage need not know it any more.
+    Forget,
+}
+
+/// The page's own memory of what is going on.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    stage: Stage,
+    note: Option<Note>,
+    /// Questions since the stage began.
+    asked: u32,
+    /// The pause that runs now.
+    pause_s: Option<u32>,
+    /// Last digits of the card this page sent.
+    offered: Option<String>,
+}
+
+impl Visit {
+    /// A page that opens with what the server rendered.
+    pub fn new(stage: Stage) -> Self {
+        Self { stage, note: None, asked: GLANCES, pause_s: None, offered: None }
+    }
+
+    /// Where the page stands.
+    pub fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    /// The line above the screen.
+    pub fn note(&self) -> Option<Note> {
+        self.note
+    }
+
+    /// Seconds until the next question, while one is waited for.
+    pub fn pause_s(&self) -> Option<u32> {
+        self.pause_s
+    }
+
+    /// The card of another tab, when it was that one and not this page's that was used (fault 67).
+    pub fn other_card(&self) -> Option<&str> {
+        let (Stage::Known(seen) | Stage::Renewing(seen)) = &self.stage else { return None };
+        let (used, offered) = (seen.last4.as_deref()?, self.offered.as_deref()?);
+        (used != offered).then_some(used)
+    }
+
+    /// What to do first. `been_here`: storage knows this intent, so a submit may be on its way.
+    pub fn open(&mut self, been_here: bool) -> Vec<Command> {
+        match &self.stage {
+            Stage::Known(seen) if seen.state.is_final() => vec![Command::Forget],
+            Stage::Known(seen) if is_awaited(seen.state) => {
+                self.asked = 0;
+                self.ask_later()
+            }
+            Stage::Ready if been_here => self.handle(Event::Heard),
+            Stage::Known(_) | Stage::Ready => Vec::new(),
+            Stage::Invalid(_)
+            | Stage::Submitting
+            | Stage::Checking
+            | Stage::Elsewhere
+            | Stage::Changed
+            | Stage::Renewing(_) => Vec::new(),
+        }
+    }
+
+    /// The rules.
+    pub fn handle(&mut self, event: Event) -> Vec<Command> {
+        match event {
+            Event::Pay(form) => self.pay(form),
+            Event::Replied(reply) => self.take_reply(reply),
+            Event::Asked(seen) => self.take_answer(seen),
+            Event::Due => {
+                self.pause_s = None;
+                vec![Command::Ask]
+            }
+            Event::Heard => self.hear(),
+            Event::Restored if self.stage == Stage::Submitting => self.check(),
+            Event::Restored => self.hear(),
+            Event::TryAgain => self.try_again(),
+            Event::NotRenewed(note) => {
+                if let Stage::Renewing(seen) = &self.stage {
+                    self.enter(Stage::Known(seen.clone()), Some(note));
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn enter(&mut self, stage: Stage, note: Option<Note>) {
+        if stage.name() != self.stage.name() {
+            self.asked = 0;
+        }
+        self.stage = stage;
+        self.note = note;
+        self.pause_s = None;
+    }
+
+    fn pay(&mut self, form: Result<Card, Vec<Wrong>>) -> Vec<Command> {
+        // Single flight: a double click, or Enter and a click, is one request (fault 1).
+        if !matches!(self.stage, Stage::Ready | Stage::Invalid(_)) {
+            return Vec::new();
+        }
+        match form {
+            Ok(card) => {
+                self.offered = Some(card.last4().to_owned());
+                self.enter(Stage::Submitting, None);
+                vec![Command::Tell, Command::Submit(card)]
+            }
+            Err(wrongs) => {
+                self.enter(Stage::Invalid(wrongs), None);
+                Vec::new()
+            }
+        }
+    }
+
+    fn take_reply(&mut self, reply: Reply) -> Vec<Command> {
+        if !matches!(self.stage, Stage::Submitting | Stage::Checking) {
+            return Vec::new();
+        }
+        match reply {
+            Reply::Seen(seen) if seen.state == IntentState::Created => self.check(),
+            Reply::Seen(seen) => {
+                let mut commands = self.learn(seen);
+                commands.push(Command::Tell);
+                commands
+            }
+            Reply::CardRefused(wrong) => {
+                self.enter(Stage::Invalid(vec![wrong]), None);
+                Vec::new()
+            }
+            Reply::NotSent(note) => {
+                self.enter(Stage::Ready, Some(note));
+                Vec::new()
+            }
+            Reply::Changed => {
+                self.enter(Stage::Changed, None);
+                Vec::new()
+            }
+            Reply::Behind => vec![Command::Reload],
+            Reply::Lost => self.check(),
+        }
+    }
+
+    /// No answer is a state of the page, not of the payment: ask.
+    fn check(&mut self) -> Vec<Command> {
+        self.enter(Stage::Checking, None);
+        vec![Command::Ask]
+    }
+
+    fn hear(&mut self) -> Vec<Command> {
+        match &self.stage {
+            Stage::Submitting | Stage::Renewing(_) => Vec::new(),
+            Stage::Known(seen) if seen.state == IntentState::Succeeded => Vec::new(),
+            // Another tab may have begun a new try: the page of the old one has nothing to ask about.
+            Stage::Known(seen) if seen.state.is_final() => vec![Command::Reload],
+            Stage::Ready | Stage::Invalid(_) => {
+                self.asked = 0;
+                vec![Command::Ask]
+            }
+            Stage::Checking | Stage::Elsewhere | Stage::Known(_) => vec![Command::Ask],
+            Stage::Changed => Vec::new(),
+        }
+    }
+
+    fn take_answer(&mut self, seen: Option<Seen>) -> Vec<Command> {
+        let Some(seen) = seen else { return self.ask_later() };
+        match (&self.stage, seen.state) {
+            // These wait for an answer of their own.
+            (Stage::Submitting | Stage::Renewing(_) | Stage::Changed, _) => Vec::new(),
+            // The POST never arrived: the same form, the same key.
+            (Stage::Checking, IntentState::Created) => {
+                self.enter(Stage::Ready, Some(Note::Unreached));
+                Vec::new()
+            }
+            (Stage::Known(known), _) if known.state.is_final() => Vec::new(),
+            (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere | Stage::Known(_), IntentState::Created) => {
+                self.ask_later()
+            }
+            (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere, IntentState::Processing) => {
+                self.enter(Stage::Elsewhere, None);
+                self.ask_later()
+            }
+            (
+                Stage::Ready | Stage::Invalid(_) | Stage::Checking | Stage::Elsewhere | Stage::Known(_),
+                IntentState::Processing
+                | IntentState::RequiresAction
+                | IntentState::Confirming
+                | IntentState::Authorized
+                | IntentState::NeedsReview
+                | IntentState::Succeeded
+                | IntentState::Declined
+                | IntentState::Canceled
+                | IntentState::Expired,
+            ) => self.learn(seen),
+        }
+    }
+
+    fn learn(&mut self, seen: Seen) -> Vec<Command> {
+        let state = seen.state;
+        self.enter(Stage::Known(seen), None);
+        if state.is_final() {
+            vec![Command::Forget]
+        } else if is_awaited(state) {
+            self.ask_later()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// 1, 2, 4, 8, 15, 15… seconds; an open form stops asking after a while.
+    fn ask_later(&mut self) -> Vec<Command> {
+        let wants = match &self.stage {
+            Stage::Ready | Stage::Invalid(_) => self.asked + 1 < GLANCES,
+            Stage::Checking | Stage::Elsewhere => true,
+            Stage::Known(seen) => is_awaited(seen.state),
+            Stage::Submitting | Stage::Renewing(_) | Stage::Changed => false,
+        };
+        if !wants {
+            return Vec::new();
+        }
+        let pause_s = 1_u32.checked_shl(self.asked).unwrap_or(PAUSE_MAX_S).min(PAUSE_MAX_S);
+        self.asked = self.asked.saturating_add(1).min(u32::BITS);
+        self.pause_s = Some(pause_s);
+        vec![Command::AskIn { pause_s }]
+    }
+
+    fn try_again(&mut self) -> Vec<Command> {
+        match &self.stage {
+            Stage::Known(seen) if seen.state.is_final() && seen.state != IntentState::Succeeded => {
+                self.enter(Stage::Renewing(seen.clone()), None);
+                vec![Command::Renew]
+            }
+            Stage::Known(_)
+            | Stage::Ready
+            | Stage::Invalid(_)
+            | Stage::Submitting
+            | Stage::Checking
+            | Stage::Elsewhere
+            | Stage::Changed
+            | Stage::Renewing(_) => Vec::new(),
+        }
+    }
+}
+
+/// Whether the shopper waits for more. An authorised payment is settled as far as they are concerned.
+fn is_awaited(state: IntentState) -> bool {
+    match state {
+        IntentState::Processing
+        | IntentState::RequiresAction
+        | IntentState::Confirming
+        | IntentState::NeedsReview => true,
+        IntentState::Created
+        | IntentState::Authorized
+        | IntentState::Succeeded
+        | IntentState::Declined
+        | IntentState::Canceled
+        | IntentState::Expired => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "visit_tests.rs"]
+mod tests;

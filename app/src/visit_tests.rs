@@ -1,0 +1,213 @@
+//! The rules of a visit, one by one, and one property over all of them.
+
+use super::*;
+use IntentState::{Confirming, Created, Declined, Processing, RequiresAction, Succeeded};
+
+fn card() -> Card {
+    Card {
+        number: "5555555555554444".into(),
+        expiry_month: "12".into(),
+        expiry_year: "2030".into(),
+        cvc: "123".into(),
+    }
+}
+
+fn with_last4(state: IntentState, last4: &str) -> Seen {
+    Seen { last4: Some(last4.into()), ..Seen::bare(state) }
+}
+
+fn asked(state: IntentState) -> Event {
+    Event::Asked(Some(Seen::bare(state)))
+}
+
+fn submitting() -> Visit {
+    let mut visit = Visit::new(Stage::Ready);
+    visit.handle(Event::Pay(Ok(card())));
+    visit
+}
+
+fn known(state: IntentState) -> Visit {
+    Visit::new(Stage::Known(Seen::bare(state)))
+}
+
+#[test]
+fn a_double_click_sends_one_request() {
+    let mut visit = Visit::new(Stage::Ready);
+    assert_eq!(visit.handle(Event::Pay(Ok(card()))), [Command::Tell, Command::Submit(card())]);
+    assert_eq!(visit.stage().name(), "submitting");
+    assert_eq!(visit.handle(Event::Pay(Ok(card()))), []);
+    assert_eq!(visit.handle(Event::Pay(Err(vec![Wrong::NumberMissing]))), []);
+    assert_eq!(visit.stage().name(), "submitting");
+}
+
+#[test]
+fn a_wrong_form_goes_nowhere_and_can_be_corrected() {
+    let mut visit = Visit::new(Stage::Ready);
+    assert_eq!(visit.handle(Event::Pay(Err(vec![Wrong::NumberCheck]))), []);
+    assert_eq!(visit.stage(), &Stage::Invalid(vec![Wrong::NumberCheck]));
+    assert_eq!(visit.handle(Event::Pay(Ok(card()))).len(), 2);
+}
+
+#[test]
+fn no_answer_means_asking_and_never_a_pay_button_before_the_server_spoke() {
+    let mut visit = submitting();
+    assert_eq!(visit.handle(Event::Replied(Reply::Lost)), [Command::Ask]);
+    assert_eq!(visit.stage(), &Stage::Checking);
+    for pause_s in [1, 2, 4, 8, 15, 15] {
+        assert_eq!(visit.handle(Event::Asked(None)), [Command::AskIn { pause_s }]);
+        assert_eq!(visit.stage(), &Stage::Checking);
+        assert_eq!(visit.pause_s(), Some(pause_s));
+        assert_eq!(visit.handle(Event::Due), [Command::Ask]);
+    }
+    assert_eq!(visit.handle(Event::Pay(Ok(card()))), [], "no submit while the last one is unknown");
+}
+
+#[test]
+fn a_submit_that_never_arrived_gives_the_form_back() {
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Lost));
+    assert_eq!(visit.handle(asked(Created)), []);
+    assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Unreached)));
+    visit.handle(Event::Pay(Ok(card())));
+    assert_eq!(visit.note(), None);
+}
+
+#[test]
+fn an_unknown_result_is_asked_about_until_it_is_known() {
+    let mut visit = submitting();
+    let commands = visit.handle(Event::Replied(Reply::Seen(Seen::bare(Confirming))));
+    assert_eq!(commands, [Command::AskIn { pause_s: 1 }, Command::Tell]);
+    visit.handle(Event::Due);
+    assert_eq!(visit.handle(asked(Confirming)), [Command::AskIn { pause_s: 2 }]);
+    assert_eq!(visit.handle(asked(Succeeded)), [Command::Forget]);
+    assert_eq!(visit.stage().name(), "succeeded");
+    assert_eq!(visit.handle(asked(Confirming)), [], "a late answer changes nothing");
+    assert_eq!(visit.stage().name(), "succeeded");
+}
+
+#[test]
+fn nothing_was_started_gives_the_form_back_with_the_reason() {
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::NotSent(Note::NoToken)));
+    assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::NoToken)));
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::CardRefused(Wrong::CvcRefused)));
+    assert_eq!(visit.stage(), &Stage::Invalid(vec![Wrong::CvcRefused]));
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Changed));
+    assert_eq!(visit.stage(), &Stage::Changed);
+    assert_eq!(visit.handle(Event::Pay(Ok(card()))), [], "the new terms are confirmed on their own page");
+    assert_eq!(submitting().handle(Event::Replied(Reply::Behind)), [Command::Reload]);
+}
+
+#[test]
+fn a_tab_that_hears_of_another_asks_and_shows_what_the_server_says() {
+    let mut visit = Visit::new(Stage::Ready);
+    assert_eq!(visit.handle(Event::Heard), [Command::Ask]);
+    assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s: 1 }]);
+    assert_eq!(visit.stage(), &Stage::Ready, "a message alone is not believed");
+    assert_eq!(visit.handle(asked(Processing)), [Command::AskIn { pause_s: 1 }]);
+    assert_eq!(visit.stage(), &Stage::Elsewhere);
+    assert_eq!(visit.handle(Event::Pay(Ok(card()))), []);
+    visit.handle(asked(Confirming));
+    assert_eq!(visit.stage().name(), "confirming");
+    visit.handle(asked(Succeeded));
+    assert_eq!(visit.stage().name(), "succeeded");
+}
+
+#[test]
+fn an_open_form_does_not_ask_for_ever() {
+    let mut visit = Visit::new(Stage::Ready);
+    visit.handle(Event::Heard);
+    let questions = (0..).take_while(|_| !visit.handle(asked(Created)).is_empty()).count();
+    assert_eq!(questions, 4);
+}
+
+#[test]
+fn a_page_that_was_here_before_looks_whether_its_submit_arrived() {
+    assert_eq!(Visit::new(Stage::Ready).open(true), [Command::Ask]);
+    assert_eq!(Visit::new(Stage::Ready).open(false), []);
+    assert_eq!(known(Processing).open(false), [Command::AskIn { pause_s: 1 }]);
+    assert_eq!(known(Declined).open(true), [Command::Forget]);
+    assert_eq!(known(IntentState::Authorized).open(true), []);
+}
+
+#[test]
+fn a_reload_in_mid_payment_is_not_another_tab() {
+    let mut visit = known(Processing);
+    visit.open(true);
+    visit.handle(asked(Processing));
+    assert_eq!(visit.stage().name(), "processing");
+}
+
+#[test]
+fn the_card_of_the_other_tab_is_named() {
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Seen(with_last4(Succeeded, "4477"))));
+    assert_eq!(visit.other_card(), Some("4477"));
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Seen(with_last4(Declined, "4444"))));
+    assert_eq!(visit.other_card(), None, "this page's own card");
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Seen(Seen::bare(Processing))));
+    assert_eq!(visit.other_card(), None);
+    visit.handle(Event::Asked(Some(with_last4(Declined, "4600"))));
+    assert_eq!(visit.other_card(), Some("4600"));
+}
+
+#[test]
+fn trying_again_asks_for_one_new_intent() {
+    let mut visit = known(Declined);
+    assert_eq!(visit.handle(Event::TryAgain), [Command::Renew]);
+    assert_eq!(visit.handle(Event::TryAgain), []);
+    assert_eq!(visit.stage().name(), "declined");
+    visit.handle(Event::NotRenewed(Note::TooManyTries));
+    assert_eq!(visit.note(), Some(Note::TooManyTries));
+    assert_eq!(visit.handle(Event::TryAgain), [Command::Renew]);
+    for state in [Succeeded, Confirming, RequiresAction] {
+        assert_eq!(known(state).handle(Event::TryAgain), [], "{state:?}");
+    }
+}
+
+#[test]
+fn a_page_from_the_back_forward_cache_shows_the_truth() {
+    let mut visit = submitting();
+    assert_eq!(visit.handle(Event::Restored), [Command::Ask]);
+    assert_eq!(visit.stage(), &Stage::Checking, "no dead spinner");
+    assert_eq!(known(RequiresAction).handle(Event::Restored), [Command::Ask]);
+    assert_eq!(known(Declined).handle(Event::Restored), [Command::Reload]);
+    assert_eq!(known(Succeeded).handle(Event::Restored), []);
+    assert_eq!(Visit::new(Stage::Ready).handle(Event::Restored), [Command::Ask]);
+}
+
+/// Every sequence of six events from a small alphabet: a submit leaves only from an open form, and at most one is
+/// unanswered at a time.
+#[test]
+fn no_sequence_of_events_has_two_submits_in_flight() {
+    let events: [fn() -> Event; 8] = [
+        || Event::Pay(Ok(card())),
+        || Event::Replied(Reply::Lost),
+        || asked(Created),
+        || asked(Processing),
+        || Event::Asked(None),
+        || Event::Heard,
+        || Event::Restored,
+        || Event::Replied(Reply::Seen(Seen::bare(Confirming))),
+    ];
+    for sequence in 0..8_usize.pow(6) {
+        let mut visit = Visit::new(Stage::Ready);
+        let mut under_way = false;
+        for place in 0..6 {
+            let event = events[sequence / 8_usize.pow(place) % 8]();
+            // Only the server's word that it knows of none ends a submit that was not answered.
+            let cleared = matches!(&event, Event::Asked(Some(seen)) if seen.state == Created);
+            let checking = *visit.stage() == Stage::Checking;
+            let commands = visit.handle(event);
+            under_way &= !(cleared && checking);
+            if commands.iter().any(|command| matches!(command, Command::Submit(_))) {
+                assert!(!under_way, "{sequence:o}");
+                under_way = true;
+            }
+        }
+    }
+}
