@@ -1,1 +1,156 @@
-//! placeholder
+//! The use cases: straight-line async code over a store, a provider and a source of ids. It names no runtime, spawns nothing and
+//! reads no clock but the database's, so that a simulation can run the very same code.
+
+mod checkouts;
+mod drive;
+mod observe;
+mod submit;
+mod vault;
+mod worker;
+
+use std::sync::Arc;
+
+use payment::{AttemptId, Holder, IntentId, RetryPolicy};
+use providers::{Account, Provider, Secret};
+use store::{Answer, CheckoutRecord, Directory, IntentRecord, NewIds, Store, StoreError, Tenant};
+
+pub use checkouts::{CheckoutOutcome, IntentOutcome};
+pub use drive::Driven;
+pub use submit::{Submission, SubmitOutcome};
+pub use vault::{ClientToken, Seal, SealError, Vault};
+
+/// Ids and randomness, passed in.
+pub trait Ids: Send + Sync {
+    /// Ids for a checkout and an intent; keys are UUID v4.
+    fn new_ids(&self) -> NewIds;
+    /// A request id for one send.
+    fn attempt(&self) -> AttemptId;
+    /// Randomness for jitter.
+    fn random(&self) -> u64;
+    /// Randomness for a seal.
+    fn nonce(&self) -> [u8; 24];
+}
+
+/// Writes answers as the API sends them, so that a transaction can keep the bytes.
+pub trait Answers: Send + Sync {
+    /// A checkout with the intent to show, its client token included.
+    fn checkout(&self, status: u16, checkout: &CheckoutRecord, intent: &IntentRecord, token: &str) -> Answer;
+    /// An intent, as a shopper may see it.
+    fn intent(&self, status: u16, checkout: &CheckoutRecord, intent: &IntentRecord) -> Answer;
+}
+
+/// What can be set. Times in ms.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Who this process is, for leases.
+    pub holder: Holder,
+    /// Base of the links shoppers come back by.
+    pub public_url: String,
+    /// How long a claim lasts: longer than the provider's deadline.
+    pub lease_ms: i64,
+    /// Nothing is sent later than this after the first submit.
+    pub execute_ms: i64,
+    /// How retries are spaced.
+    pub retry: RetryPolicy,
+    /// How far apart two looks at a listing are.
+    pub listing_gap_ms: i64,
+    /// A person looks at what is unresolved this long after execute-until.
+    pub review_after_ms: i64,
+    /// Most intents of a checkout (card testing).
+    pub intents_per_checkout: i64,
+}
+
+/// Something failed that is no expected result.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A stored secret does not open: another `PAYONCE_SECRET` wrote it.
+    #[error("a stored secret does not open with this server's secret")]
+    Sealed(#[from] SealError),
+    /// The caller's merchant is gone.
+    #[error("merchant {} is not configured", .0.merchant)]
+    NoMerchant(Tenant),
+    /// The rules refuse what the code asked: a bug.
+    #[error(transparent)]
+    Transition(#[from] payment::TransitionError),
+    /// Another provider than this binary knows.
+    #[error("provider `{0}` is not known to this version")]
+    UnknownProvider(String),
+}
+
+/// The use cases.
+#[derive(Clone)]
+pub struct Engine {
+    /// Everything that touches money.
+    pub store: Arc<dyn Store>,
+    /// Merchants.
+    pub directory: Arc<dyn Directory>,
+    /// Who moves the money.
+    pub provider: Arc<dyn Provider>,
+    /// Ids and randomness.
+    pub ids: Arc<dyn Ids>,
+    /// Writes answers.
+    pub answers: Arc<dyn Answers>,
+    /// Seals and tokens.
+    pub vault: Arc<Vault>,
+    /// Settings.
+    pub settings: Settings,
+}
+
+impl Engine {
+    /// The client token of a checkout: derived, never stored.
+    pub fn token(&self, checkout: &CheckoutRecord) -> String {
+        self.vault.client_token(&ClientToken {
+            tenant: checkout.tenant.clone(),
+            checkout: checkout.id,
+            version: checkout.token_version,
+        })
+    }
+
+    /// The account that the merchant's money goes to now, for a first dispatch.
+    async fn current_account(&self, tenant: &Tenant) -> Result<(Account, String), EngineError> {
+        let merchant = self.directory.merchant(tenant).await?;
+        let merchant = merchant.ok_or_else(|| EngineError::NoMerchant(tenant.clone()))?;
+        let secret = self.vault.open(&merchant.sealed_secret, &Seal::credentials(tenant))?;
+        let secret = Secret(String::from_utf8_lossy(&secret).into_owned());
+        Ok((
+            Account { url: merchant.url, id: merchant.account.as_str().to_owned(), secret },
+            merchant.provider,
+        ))
+    }
+
+    /// The account an operation was frozen to, with the newest secret known for it.
+    async fn frozen_account(&self, tenant: &Tenant, frozen: &store::Frozen) -> Result<Account, EngineError> {
+        if frozen.provider != self.provider.name() {
+            return Err(EngineError::UnknownProvider(frozen.provider.clone()));
+        }
+        let (current, _) = self.current_account(tenant).await?;
+        Ok(Account {
+            url: frozen.url.clone(),
+            id: frozen.account.as_str().to_owned(),
+            secret: current.secret,
+        })
+    }
+
+    /// Where the provider's page sends the shopper back to.
+    fn status_url(&self, checkout: &CheckoutRecord) -> String {
+        format!("{}/pay/{}/status?token={}", self.settings.public_url, checkout.id, self.token(checkout))
+    }
+
+    /// Puts the token back where a stored answer is blank.
+    fn filled(&self, answer: Answer, checkout: &CheckoutRecord) -> Answer {
+        vault::fill(answer, &self.token(checkout))
+    }
+
+    /// An intent with its checkout, now.
+    async fn reread(
+        &self,
+        tenant: &Tenant,
+        id: IntentId,
+    ) -> Result<(CheckoutRecord, IntentRecord), EngineError> {
+        let found = self.store.intent(tenant.clone(), id).await?;
+        Ok(found.ok_or_else(|| StoreError::Unreadable(format!("{id} is gone")))?)
+    }
+}

@@ -22,7 +22,8 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
         return Ok(Committed::Stale { fence: operation.fence, version: intent.version });
     }
     let now = tables.now().await?;
-    release(tables, commit, operation, now).await?;
+    let progressed = intent.state.name() != commit.state.name();
+    release(tables, commit, operation, progressed, now).await?;
     let submit_key = intent.submit_key;
     settle_intent(tables, commit, intent).await?;
     if let Some((attempt, outcome)) = &commit.ended {
@@ -64,10 +65,14 @@ async fn release(
     tables: &mut dyn Tables,
     commit: &Commit,
     mut operation: OperationRecord,
+    progressed: bool,
     now: Timestamp,
 ) -> Result<(), Abort> {
     operation.stage = Stage::of(commit.state.name());
     operation.lease = None;
+    if progressed {
+        operation.tries = 0;
+    }
     operation.object = commit.object.clone().or(operation.object);
     operation.wake_at = match operation.stage {
         Stage::Open | Stage::Review => commit.wake_in_ms.map(|ms| now.plus_ms(ms)),

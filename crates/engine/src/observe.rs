@@ -1,0 +1,139 @@
+//! Applies events to an intent in hand, and gathers what the commit will write: the only road by which a provider's word changes a
+//! state.
+
+use payment::{
+    Anomaly, Decision, Effect, Event, Money, NotExecutedReason, ObjectId, ObjectStatus, Observation,
+    PaidWith, State, Terms, Timestamp, TransitionError, UnknownReason, transition,
+};
+use providers::Reply;
+use store::{Change, Claimed};
+
+/// An intent in hand, with all that happened to it since it was claimed.
+pub(crate) struct InHand {
+    pub(crate) state: State,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) paid_with: Option<PaidWith>,
+    pub(crate) object: Option<ObjectId>,
+    pub(crate) charge: Option<(ObjectId, Money)>,
+    pub(crate) anomalies: Vec<Anomaly>,
+    terms: Terms,
+    now: Timestamp,
+}
+
+impl InHand {
+    pub(crate) fn new(claimed: &Claimed) -> Self {
+        let intent = &claimed.intent;
+        Self {
+            state: intent.state.clone(),
+            changes: Vec::new(),
+            paid_with: None,
+            object: None,
+            charge: None,
+            anomalies: Vec::new(),
+            terms: Terms { intent: intent.id, amount: intent.amount },
+            now: claimed.now,
+        }
+    }
+
+    /// What a send brought.
+    pub(crate) fn sent(&mut self, reply: Reply, evidence: &str) -> Result<(), TransitionError> {
+        match reply {
+            Reply::Object(seen) => self.observe(seen, evidence),
+            Reply::NotExecuted { reason, .. } => {
+                self.apply(Event::NotExecuted(reason), format!("{evidence}: {}", not_executed_words(reason)))
+            }
+            Reply::Rejected { code, message } => {
+                let words = format!("{evidence}: the provider rejected the request: {code}: {message}");
+                self.apply(Event::Rejected { code, message }, words)
+            }
+            Reply::Unknown { reason, .. } => {
+                self.apply(Event::Unanswered(reason), format!("{evidence}: {}", unknown_words(reason)))
+            }
+        }
+    }
+
+    /// What a query brought: only an object says anything.
+    pub(crate) fn queried(&mut self, reply: Reply, evidence: &str) -> Result<(), TransitionError> {
+        match reply {
+            Reply::Object(seen) => self.observe(seen, evidence),
+            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => Ok(()),
+        }
+    }
+
+    /// The provider's word about an object. One that is not what we asked for is never taken for success.
+    pub(crate) fn observe(&mut self, seen: Observation, evidence: &str) -> Result<(), TransitionError> {
+        let words =
+            format!("{evidence}: object {} is {}, {}", seen.object, status_words(&seen.status), seen.amount);
+        if let Some(mismatch) = seen.mismatch(&self.terms) {
+            let words = format!("{words}; that is not what was asked for ({mismatch:?})");
+            return self.apply(Event::Mismatched { object: seen.object, mismatch }, words);
+        }
+        self.paid_with = seen.paid_with.clone().or_else(|| self.paid_with.take());
+        self.object = Some(seen.object.clone());
+        self.apply(Event::Observed(seen), words)
+    }
+
+    /// Applies one event; an event that changes nothing leaves no line.
+    pub(crate) fn apply(&mut self, event: Event, evidence: String) -> Result<(), TransitionError> {
+        let (from, name) = (self.state.name(), event.name());
+        let Decision { next, effects } = transition(&self.state, event, self.now)?;
+        if next != self.state || !effects.is_empty() {
+            let to = next.name();
+            self.changes.push(Change {
+                from: from.as_str(),
+                event: name.to_owned(),
+                to: to.as_str(),
+                evidence,
+            });
+        }
+        self.state = next;
+        for effect in effects {
+            match effect {
+                Effect::Charge { object } => self.charge = Some((object, self.terms.amount)),
+                Effect::Anomaly(anomaly) => self.anomalies.push(anomaly),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a send ended, for its row.
+pub(crate) fn outcome_words(reply: &Reply) -> String {
+    match reply {
+        Reply::Object(seen) => format!("object {} {}", seen.object, status_words(&seen.status)),
+        Reply::NotExecuted { reason, .. } => format!("not executed: {}", not_executed_words(*reason)),
+        Reply::Rejected { code, .. } => format!("rejected: {code}"),
+        Reply::Unknown { reason, .. } => format!("unknown: {}", unknown_words(*reason)),
+    }
+}
+
+fn status_words(status: &ObjectStatus) -> &'static str {
+    match status {
+        ObjectStatus::Pending { .. } => "pending",
+        ObjectStatus::WaitingForCapture => "waiting_for_capture",
+        ObjectStatus::Succeeded => "succeeded",
+        ObjectStatus::Ended(_) => "canceled",
+    }
+}
+
+fn not_executed_words(reason: NotExecutedReason) -> &'static str {
+    match reason {
+        NotExecutedReason::NotSent => "no connection, not a byte was sent",
+        NotExecutedReason::NotAuthorized => "the provider does not accept our credentials (401 or 403)",
+        NotExecutedReason::NotFound => "the provider does not know this door (404 or 405)",
+        NotExecutedReason::RateLimited => "the provider wants us to slow down (429)",
+    }
+}
+
+fn unknown_words(reason: UnknownReason) -> &'static str {
+    match reason {
+        UnknownReason::NoAnswer => "no answer after the request was sent",
+        UnknownReason::ProviderError => "an error that says nothing about the payment (5xx)",
+        UnknownReason::Accepted => "accepted, still in progress (202)",
+        UnknownReason::Unreadable => "an answer that cannot be read",
+        UnknownReason::HolderLost => "its holder went silent",
+        UnknownReason::RejectedAfterUnknown => "a rejection after an unanswered send",
+        UnknownReason::Mismatch(_) => "an object that contradicts what was asked for",
+        UnknownReason::Pending => "the object is pending at the provider",
+    }
+}

@@ -1,0 +1,155 @@
+//! Submitting an intent: the terms the shopper saw, the request frozen, the claim. Whoever claims drives; nobody else calls the
+//! provider (R6).
+
+use payment::{IntentId, MethodKind, Money, ProviderAccount};
+use providers::{Method, PayRequest};
+use store::{
+    Answer, CheckoutRecord, Claimed, Frozen, IntentRecord, KeyUse, KnownKey, StoreError, SubmitCommand,
+    Submitted,
+};
+
+use crate::{Engine, EngineError, Seal};
+
+/// A submission, as it comes in.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The key: the intent's submit key.
+    pub key: KeyUse,
+    /// Which intent.
+    pub intent: IntentId,
+    /// The version the shopper saw.
+    pub version: i64,
+    /// The amount the shopper saw.
+    pub amount: Money,
+    /// How the shopper pays. Not part of the fingerprint: every tab tokenises the card afresh.
+    pub method: Method,
+}
+
+/// What came of a submission.
+#[derive(Debug)]
+pub enum SubmitOutcome {
+    /// Claimed: the caller now drives it.
+    Claimed(Box<Claimed>),
+    /// Submitted before: the intent as it is, and the first final answer if there is one (R2).
+    Known {
+        /// The checkout.
+        checkout: Box<CheckoutRecord>,
+        /// The intent.
+        intent: Box<IntentRecord>,
+        /// The replay.
+        answer: Option<Answer>,
+    },
+    /// The key was used with other parameters (R3).
+    KeyReused {
+        /// The first that differs.
+        field: String,
+    },
+    /// The key is not this intent's submit key.
+    WrongKey,
+    /// No such intent.
+    NotFound,
+    /// The terms are not those the shopper saw.
+    Changed(Box<CheckoutRecord>),
+    /// The order is paid by another intent.
+    Paid,
+    /// The checkout is over.
+    NotOpen(Box<CheckoutRecord>),
+}
+
+impl Engine {
+    /// Claims the intent's pay operation for this caller, or tells who was first.
+    pub async fn submit(&self, submission: Submission) -> Result<SubmitOutcome, EngineError> {
+        if let Some(known) = self.store.find_key(submission.key.clone()).await? {
+            return Ok(known_outcome(known, submission.intent));
+        }
+        let tenant = submission.key.tenant.clone();
+        let Some((checkout, intent)) = self.store.intent(tenant, submission.intent).await? else {
+            return Ok(SubmitOutcome::NotFound);
+        };
+        let command = self.command(&submission, &checkout, &intent).await?;
+        let submitted = match self.store.submit(command.clone()).await {
+            // The claim may be there: the same command finds it by its key.
+            Err(StoreError::Unknown(_)) => self.store.submit(command).await,
+            other => other,
+        };
+        Ok(match submitted? {
+            Submitted::Claimed(claimed) => SubmitOutcome::Claimed(claimed),
+            Submitted::Known(known) => known_outcome(known, submission.intent),
+            Submitted::Over(checkout, intent) => SubmitOutcome::Known { checkout, intent, answer: None },
+            Submitted::WrongKey => SubmitOutcome::WrongKey,
+            Submitted::NotFound => SubmitOutcome::NotFound,
+            Submitted::Changed(checkout) => SubmitOutcome::Changed(checkout),
+            Submitted::Paid(_) => SubmitOutcome::Paid,
+            Submitted::NotOpen(checkout) => SubmitOutcome::NotOpen(checkout),
+        })
+    }
+
+    async fn command(
+        &self,
+        submission: &Submission,
+        checkout: &CheckoutRecord,
+        intent: &IntentRecord,
+    ) -> Result<SubmitCommand, EngineError> {
+        let method = match submission.method {
+            Method::CardToken(_) => MethodKind::CardToken,
+            Method::Redirect => MethodKind::Redirect,
+        };
+        // The key of an operation dies with the provider's window, however long we would like to go on (R17).
+        let window_ms = self.provider.resend_window_ms().unwrap_or(0);
+        Ok(SubmitCommand {
+            key: submission.key.clone(),
+            checkout: checkout.id,
+            intent: intent.id,
+            version: submission.version,
+            amount: submission.amount,
+            method,
+            frozen: self.freeze(submission, checkout, intent).await?,
+            attempt: self.ids.attempt(),
+            holder: self.settings.holder,
+            lease_ms: self.settings.lease_ms,
+            execute_ms: self.settings.execute_ms.min(window_ms),
+        })
+    }
+
+    /// The request as bytes, once: every send of this operation is these bytes, to this account (R15).
+    async fn freeze(
+        &self,
+        submission: &Submission,
+        checkout: &CheckoutRecord,
+        intent: &IntentRecord,
+    ) -> Result<Frozen, EngineError> {
+        let (account, provider) = self.current_account(&checkout.tenant).await?;
+        let encoded = self.provider.encode_pay(&PayRequest {
+            checkout: checkout.id,
+            intent: intent.id,
+            order: checkout.order.clone(),
+            amount: intent.amount,
+            capture: checkout.capture,
+            method: submission.method.clone(),
+            description: checkout.description.clone(),
+            metadata: checkout.metadata.clone(),
+            return_url: self.status_url(checkout),
+        });
+        let seal = Seal::request(&checkout.tenant, intent.id);
+        let account_id = ProviderAccount::parse(account.id)
+            .map_err(|_| StoreError::Unreadable("a merchant's provider account".to_owned()))?;
+        Ok(Frozen {
+            provider,
+            account: account_id,
+            url: account.url,
+            method: encoded.method.to_owned(),
+            path: encoded.path.to_owned(),
+            sealed_body: self.vault.seal(&encoded.body, &seal, self.ids.nonce()),
+        })
+    }
+}
+
+/// A known submit key: of this intent, or of another one (then it is not this intent's key).
+fn known_outcome(known: KnownKey, intent_id: IntentId) -> SubmitOutcome {
+    match known {
+        KnownKey::Reused { field } if field == "payment_intent" => SubmitOutcome::WrongKey,
+        KnownKey::Reused { field } => SubmitOutcome::KeyReused { field },
+        KnownKey::Same { intent, .. } if intent.id != intent_id => SubmitOutcome::WrongKey,
+        KnownKey::Same { checkout, intent, answer } => SubmitOutcome::Known { checkout, intent, answer },
+    }
+}
