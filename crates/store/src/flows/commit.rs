@@ -8,6 +8,11 @@ use crate::{
     tables::{Abort, ChargeRow},
 };
 
+/// The journal's event for what should not be.
+const ANOMALY: &str = "anomaly";
+/// Its evidence where a paid checkout was charged again.
+const EXTRA_CHARGE: &str = "extra_charge";
+
 /// The flow. A holder whose fence is not the newest writes nothing (R14).
 pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, Abort> {
     let tenant = &commit.tenant;
@@ -34,7 +39,7 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     let state = commit.state.name().as_str();
     changes.extend(commit.anomalies.iter().map(|anomaly| anomaly_line(anomaly.as_str(), state)));
     if extra {
-        changes.push(anomaly_line("extra_charge", state));
+        changes.push(anomaly_line(EXTRA_CHARGE, state));
     }
     journal::append(tables, tenant, commit.intent, now, &changes).await?;
     if let Some(answer) = &commit.answer {
@@ -45,7 +50,7 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
 }
 
 fn anomaly_line(what: &str, state: &'static str) -> Change {
-    Change { from: state, event: "anomaly".to_owned(), to: state, evidence: what.to_owned() }
+    Change { from: state, event: ANOMALY.to_owned(), to: state, evidence: what.to_owned() }
 }
 
 async fn already(
@@ -53,12 +58,12 @@ async fn already(
     commit: &Commit,
     checkout: &CheckoutRecord,
 ) -> Result<Committed, Abort> {
+    // Nothing was written since, so what this commit said about its charge is the journal's last line.
     let journal = tables.journal(&commit.tenant, commit.intent).await?;
-    let extra = journal.iter().any(|row| row.line.event == "anomaly" && row.line.evidence == "extra_charge");
-    Ok(Committed::Done {
-        paid: commit.charge.is_some() && checkout.status == CheckoutStatus::Paid && !extra,
-        extra,
-    })
+    let last = journal.last().map(|row| (row.line.event.as_str(), row.line.evidence.as_str()));
+    let extra = commit.charge.is_some() && last == Some((ANOMALY, EXTRA_CHARGE));
+    let paid = commit.charge.is_some() && checkout.status == CheckoutStatus::Paid && !extra;
+    Ok(Committed::Done { paid, extra })
 }
 
 async fn release(
@@ -92,7 +97,9 @@ async fn settle_intent(
     mut intent: IntentRecord,
 ) -> Result<(), Abort> {
     intent.state = commit.state.clone();
-    intent.paid_with = commit.paid_with.clone().or(intent.paid_with);
+    // A provider that does not repeat the card takes back nothing it told before.
+    let told = commit.paid_with.clone().filter(|paid_with| paid_with.last4.is_some());
+    intent.paid_with = told.or(intent.paid_with);
     won(tables.update_intent(&intent, commit.version).await?)
 }
 
