@@ -1,0 +1,186 @@
+//! A store with a clock in the test's hand, and short words for what happens to it.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+};
+
+use payment::{
+    AttemptId, CheckoutId, Event, Holder, IntentId, JournalLine, OrderId, State, StateName, Timestamp,
+    transition,
+};
+use store::{
+    CheckoutRecord, ClaimDue, Claimed, Clock, Commit, Committed, IntentRecord, MemoryStore, OpenedCheckout,
+    SqlStore, Sqlite, SqliteOptions, Stage, Store, Story, Submitted, Tenant,
+};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::commands::{self, tenant};
+
+pub const SECOND: i64 = 1_000;
+pub const MINUTE: i64 = 60 * SECOND;
+pub const HOUR: i64 = 60 * MINUTE;
+pub const DAY: i64 = 24 * HOUR;
+/// Where every test's clock begins.
+pub const START: Timestamp = Timestamp(1_800_000_000_000);
+
+/// Ids that never repeat within a test's process.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+pub fn uuid() -> Uuid {
+    Uuid::from_u128(
+        0x0190_0000_0000_7000_8000_0000_0000_0000 | u128::from(NEXT.fetch_add(1, Ordering::Relaxed)),
+    )
+}
+
+/// A clock that stands still until it is moved.
+#[derive(Clone)]
+pub struct Hands(Arc<AtomicI64>);
+
+impl Default for Hands {
+    fn default() -> Self {
+        Self(Arc::new(AtomicI64::new(START.0)))
+    }
+}
+
+impl Hands {
+    pub fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::SeqCst))
+    }
+
+    pub fn advance(&self, ms: i64) {
+        self.0.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    pub fn set(&self, to: Timestamp) {
+        self.0.store(to.0, Ordering::SeqCst);
+    }
+
+    pub fn clock(&self) -> Clock {
+        let hands = self.clone();
+        Arc::new(move || hands.now())
+    }
+}
+
+/// A store under test.
+pub struct World {
+    pub store: Arc<dyn Store>,
+    pub clock: Hands,
+    /// The database file lives as long as the world.
+    _folder: Option<TempDir>,
+}
+
+impl World {
+    pub fn in_memory() -> Self {
+        let clock = Hands::default();
+        Self { store: Arc::new(MemoryStore::new(clock.clock())), clock, _folder: None }
+    }
+
+    pub async fn on_sqlite() -> Self {
+        let (folder, clock) = (TempDir::new().unwrap(), Hands::default());
+        let store = open_sqlite(folder.path().join("test.db"), &clock).await;
+        Self { store: Arc::new(store), clock, _folder: Some(folder) }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Opens a checkout for `order`, or adopts it.
+    pub async fn offer(&self, order: &str) -> (CheckoutRecord, IntentRecord) {
+        let opened =
+            self.store.open_checkout(commands::open(&format!("open-{order}-{}", uuid()), order)).await;
+        let Ok(OpenedCheckout::Fresh(checkout, _)) = opened else { panic!("{opened:?}") };
+        self.checkout(checkout.id).await
+    }
+
+    /// Opens a checkout and submits its intent.
+    pub async fn sent(&self, order: &str) -> Claimed {
+        let (checkout, intent) = self.offer(order).await;
+        claimed(self.store.submit(commands::submit(&checkout, &intent)).await.unwrap())
+    }
+
+    /// Opens, submits and settles.
+    pub async fn settled(&self, order: &str, state: State) -> Claimed {
+        let claim = self.sent(order).await;
+        self.commit(commands::outcome(&claim, state)).await;
+        claim
+    }
+
+    /// Writes an outcome that must be taken; whether it paid, whether it was an extra.
+    pub async fn commit(&self, commit: Commit) -> (bool, bool) {
+        let committed = self.store.commit(commit).await.unwrap();
+        let Committed::Done { paid, extra } = committed else { panic!("{committed:?}") };
+        (paid, extra)
+    }
+
+    pub async fn checkout(&self, id: CheckoutId) -> (CheckoutRecord, IntentRecord) {
+        self.store.checkout(tenant(), id).await.unwrap().unwrap()
+    }
+
+    pub async fn order(&self, order: &str) -> Option<(CheckoutRecord, IntentRecord)> {
+        self.store.order(tenant(), OrderId::parse(order).unwrap()).await.unwrap()
+    }
+
+    pub async fn intent(&self, id: IntentId) -> IntentRecord {
+        self.store.intent(tenant(), id).await.unwrap().unwrap().1
+    }
+
+    /// Everything about an intent, after checking what is always true of it.
+    pub async fn story(&self, id: IntentId) -> Story {
+        story(self.store.as_ref(), tenant(), id).await
+    }
+
+    /// Claims up to `most` due operations.
+    pub async fn due(&self, most: usize) -> Vec<Claimed> {
+        self.store.claim_due(due(most)).await.unwrap()
+    }
+}
+
+pub async fn open_sqlite(path: PathBuf, clock: &Hands) -> SqlStore<Sqlite> {
+    let options = SqliteOptions { clock: Some(clock.clock()), ..SqliteOptions::new(path) };
+    SqlStore::open(options).await.unwrap()
+}
+
+pub fn due(most: usize) -> ClaimDue {
+    ClaimDue {
+        holder: Holder(uuid()),
+        lease_ms: commands::LEASE_MS,
+        attempts: (0..most).map(|_| AttemptId(uuid())).collect(),
+    }
+}
+
+pub fn claimed(submitted: Submitted) -> Claimed {
+    let Submitted::Claimed(claimed) = submitted else { panic!("{submitted:?}") };
+    *claimed
+}
+
+/// Reads a story and checks it: the stage follows from the state, the journal's chain holds and ends where the intent stands.
+pub async fn story(store: &dyn Store, tenant: Tenant, id: IntentId) -> Story {
+    let (_, intent) = store.intent(tenant.clone(), id).await.unwrap().unwrap();
+    let story = store.story(tenant, id).await.unwrap().unwrap();
+    assert_eq!(story.operation.stage, Stage::of(intent.state.name()));
+    assert_eq!(JournalLine::first_break(story.journal.iter().map(|row| (&row.line, row.hash))), None);
+    assert_eq!(story.journal.last().unwrap().line.to, intent.state.name().as_str());
+    let numbers: Vec<_> = story.attempts.iter().map(|attempt| attempt.number).collect();
+    assert_eq!(numbers, (1..=story.attempts.len() as i64).collect::<Vec<_>>());
+    story
+}
+
+/// The events of a journal, in order.
+pub fn events(story: &Story) -> Vec<&str> {
+    story.journal.iter().map(|row| row.line.event.as_str()).collect()
+}
+
+/// What `event` makes of a claim's intent.
+pub fn after(claim: &Claimed, event: Event) -> State {
+    transition(&claim.intent.state, event, claim.now).unwrap().next
+}
+
+pub fn is(intent: &IntentRecord, name: StateName) {
+    assert_eq!(intent.state.name(), name);
+}
