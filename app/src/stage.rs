@@ -3,7 +3,10 @@
 
 use contract::{CheckoutStatus, IntentState};
 
-use crate::{card::Wrong, wire::Seen};
+use crate::{
+    card::Wrong,
+    wire::{Offer, Seen},
+};
 
 /// Where the page stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +21,8 @@ pub enum Stage {
     Checking,
     /// Another tab pays.
     Elsewhere,
-    /// The order is no longer what the page shows.
-    Changed,
+    /// The order is no longer what the page shows; this is offered now.
+    Changed(Offer),
     /// What the server says.
     Known(Seen),
     /// The same, while a new intent is being asked for.
@@ -35,7 +38,7 @@ impl Stage {
             Self::Submitting => "submitting",
             Self::Checking => "checking",
             Self::Elsewhere => "elsewhere",
-            Self::Changed => "changed",
+            Self::Changed(_) => "changed",
             Self::Known(seen) | Self::Renewing(seen) => seen.state.as_str(),
         }
     }
@@ -44,7 +47,7 @@ impl Stage {
     pub fn screen(&self) -> &'static str {
         match self {
             Self::Ready | Self::Invalid(_) | Self::Submitting => FORM,
-            Self::Checking | Self::Elsewhere | Self::Changed | Self::Known(_) | Self::Renewing(_) => {
+            Self::Checking | Self::Elsewhere | Self::Changed(_) | Self::Known(_) | Self::Renewing(_) => {
                 self.name()
             }
         }
@@ -62,7 +65,8 @@ impl Stage {
 /// The screen with the card's fields.
 pub const FORM: &str = "form";
 
-const STATES: [IntentState; 9] = [
+/// All states of an intent but `created`, which the page calls `ready`.
+pub(crate) const STATES: [IntentState; 9] = [
     IntentState::Processing,
     IntentState::RequiresAction,
     IntentState::Confirming,

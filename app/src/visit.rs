@@ -6,7 +6,7 @@ use contract::IntentState;
 use crate::{
     card::{Card, Wrong},
     stage::{Note, Stage},
-    wire::Seen,
+    wire::{Offer, Seen},
 };
 
 /// How often an open form asks after it heard of another tab: 0, 1, 3, 7 and 15 s after.
@@ -29,10 +29,12 @@ pub enum Event {
     Heard,
     /// The page came back from the back-forward cache.
     Restored,
+    /// The shopper has read the new terms.
+    Accept,
     /// A new try was asked for.
     TryAgain,
-    /// It could not be had.
-    NotRenewed(Note),
+    /// Whether it could be had.
+    Renewed(Result<(), Note>),
 }
 
 /// What came of pressing pay.
@@ -45,7 +47,7 @@ pub enum Reply {
     /// Nothing was started, for certain.
     NotSent(Note),
     /// The order has other terms now; nothing was started.
-    Changed,
+    Changed(Offer),
     /// The page is behind: the checkout is paid, or has another intent.
     Behind,
     /// No answer, or one that says nothing (R10).
@@ -66,6 +68,8 @@ pub enum Command {
     },
     /// Ask for a new intent.
     Renew,
+    /// Put the new terms on the form, in place of the old.
+    Adopt(Offer),
     /// Read the page anew: always right.
     Reload,
     /// Let the other tabs know that it is worth asking.
@@ -129,7 +133,7 @@ impl Visit {
             | Stage::Submitting
             | Stage::Checking
             | Stage::Elsewhere
-            | Stage::Changed
+            | Stage::Changed(_)
             | Stage::Renewing(_) => Vec::new(),
         }
     }
@@ -147,8 +151,10 @@ impl Visit {
             Event::Heard => self.hear(),
             Event::Restored if self.stage == Stage::Submitting => self.check(),
             Event::Restored => self.hear(),
+            Event::Accept => self.accept(),
             Event::TryAgain => self.try_again(),
-            Event::NotRenewed(note) => {
+            Event::Renewed(Ok(())) => vec![Command::Tell, Command::Reload],
+            Event::Renewed(Err(note)) => {
                 if let Stage::Renewing(seen) = &self.stage {
                     self.enter(Stage::Known(seen.clone()), Some(note));
                 }
@@ -203,8 +209,8 @@ impl Visit {
                 self.enter(Stage::Ready, Some(note));
                 Vec::new()
             }
-            Reply::Changed => {
-                self.enter(Stage::Changed, None);
+            Reply::Changed(offer) => {
+                self.enter(Stage::Changed(offer), None);
                 Vec::new()
             }
             Reply::Behind => vec![Command::Reload],
@@ -229,7 +235,7 @@ impl Visit {
                 vec![Command::Ask]
             }
             Stage::Checking | Stage::Elsewhere | Stage::Known(_) => vec![Command::Ask],
-            Stage::Changed => Vec::new(),
+            Stage::Changed(_) => Vec::new(),
         }
     }
 
@@ -237,7 +243,7 @@ impl Visit {
         let Some(seen) = seen else { return self.ask_later() };
         match (&self.stage, seen.state) {
             // These wait for an answer of their own.
-            (Stage::Submitting | Stage::Renewing(_) | Stage::Changed, _) => Vec::new(),
+            (Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_), _) => Vec::new(),
             // The POST never arrived: the same form, the same key.
             (Stage::Checking, IntentState::Created) => {
                 self.enter(Stage::Ready, Some(Note::Unreached));
@@ -284,7 +290,7 @@ impl Visit {
             Stage::Ready | Stage::Invalid(_) => self.asked + 1 < GLANCES,
             Stage::Checking | Stage::Elsewhere => true,
             Stage::Known(seen) => is_awaited(seen.state),
-            Stage::Submitting | Stage::Renewing(_) | Stage::Changed => false,
+            Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_) => false,
         };
         if !wants {
             return Vec::new();
@@ -293,6 +299,14 @@ impl Visit {
         self.asked = self.asked.saturating_add(1).min(u32::BITS);
         self.pause_s = Some(pause_s);
         vec![Command::AskIn { pause_s }]
+    }
+
+    /// The new terms are agreed to by pressing pay again, not by having seen them.
+    fn accept(&mut self) -> Vec<Command> {
+        let Stage::Changed(offer) = &self.stage else { return Vec::new() };
+        let offer = offer.clone();
+        self.enter(Stage::Ready, None);
+        vec![Command::Adopt(offer)]
     }
 
     fn try_again(&mut self) -> Vec<Command> {
@@ -307,7 +321,7 @@ impl Visit {
             | Stage::Submitting
             | Stage::Checking
             | Stage::Elsewhere
-            | Stage::Changed
+            | Stage::Changed(_)
             | Stage::Renewing(_) => Vec::new(),
         }
     }

@@ -1,6 +1,9 @@
 //! The rules of a visit, one by one, and one property over all of them.
 
+use contract::Amount;
+
 use super::*;
+use crate::wire::Terms;
 use IntentState::{Confirming, Created, Declined, Processing, RequiresAction, Succeeded};
 
 fn card() -> Card {
@@ -93,11 +96,25 @@ fn nothing_was_started_gives_the_form_back_with_the_reason() {
     let mut visit = submitting();
     visit.handle(Event::Replied(Reply::CardRefused(Wrong::CvcRefused)));
     assert_eq!(visit.stage(), &Stage::Invalid(vec![Wrong::CvcRefused]));
-    let mut visit = submitting();
-    visit.handle(Event::Replied(Reply::Changed));
-    assert_eq!(visit.stage(), &Stage::Changed);
-    assert_eq!(visit.handle(Event::Pay(Ok(card()))), [], "the new terms are confirmed on their own page");
     assert_eq!(submitting().handle(Event::Replied(Reply::Behind)), [Command::Reload]);
+}
+
+#[test]
+fn new_terms_are_shown_and_then_confirmed_by_pressing_pay_again() {
+    let offer = Offer {
+        description: None,
+        terms: Terms { version: 2, amount: Amount::new("1700.00", "RUB") },
+        intent: "pi_2".into(),
+        submit_key: "sub_2".into(),
+    };
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Changed(offer.clone())));
+    assert_eq!(visit.stage().name(), "changed");
+    assert_eq!(visit.handle(Event::Pay(Ok(card()))), []);
+    assert_eq!(visit.handle(Event::Accept), [Command::Adopt(offer)]);
+    assert_eq!(visit.stage(), &Stage::Ready);
+    assert_eq!(visit.handle(Event::Accept), []);
+    assert_eq!(visit.handle(Event::Pay(Ok(card()))).len(), 2);
 }
 
 #[test]
@@ -161,9 +178,10 @@ fn trying_again_asks_for_one_new_intent() {
     assert_eq!(visit.handle(Event::TryAgain), [Command::Renew]);
     assert_eq!(visit.handle(Event::TryAgain), []);
     assert_eq!(visit.stage().name(), "declined");
-    visit.handle(Event::NotRenewed(Note::TooManyTries));
+    visit.handle(Event::Renewed(Err(Note::TooManyTries)));
     assert_eq!(visit.note(), Some(Note::TooManyTries));
     assert_eq!(visit.handle(Event::TryAgain), [Command::Renew]);
+    assert_eq!(visit.handle(Event::Renewed(Ok(()))), [Command::Tell, Command::Reload]);
     for state in [Succeeded, Confirming, RequiresAction] {
         assert_eq!(known(state).handle(Event::TryAgain), [], "{state:?}");
     }

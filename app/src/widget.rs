@@ -1,21 +1,41 @@
 //! The island: carries events from the page to the visit, and the visit's stage back to the page.
 //! Must never hold a rule, or words: it only unhides what the server rendered.
 
+use std::{
+    cell::{Cell, OnceCell},
+    rc::Rc,
+    time::Duration,
+};
+
 use leptos::{ev, prelude::*, task::spawn_local};
 
 use crate::{
-    browser::{memory::Memory, net, page::PageElements, show, signals},
+    browser::{
+        memory::Memory,
+        net,
+        page::PageElements,
+        show::{self, Before},
+        signals,
+    },
     card::Card,
+    stage::Stage,
     visit::{Command, Event, Visit},
+    wire::Terms,
 };
 
-/// All that the running island needs; cheap to copy into handlers.
-#[derive(Clone, Copy)]
+/// All that the running island needs.
 struct Running {
     visit: RwSignal<Visit>,
-    page: StoredValue<PageElements, LocalStorage>,
-    memory: StoredValue<Memory, LocalStorage>,
-    timer: StoredValue<Option<TimeoutHandle>, LocalStorage>,
+    page: PageElements,
+    memory: Memory,
+    timer: Cell<Option<TimeoutHandle>>,
+}
+
+/// A request, with what it needs from the page at this moment.
+enum Request {
+    Pay(Card, Terms),
+    Ask,
+    Renew,
 }
 
 /// The interactive part of the payment page. Its children are rendered by the server and stay as they are.
@@ -24,27 +44,36 @@ pub fn Widget(
     /// The screens.
     children: Children,
 ) -> impl IntoView {
-    let running = StoredValue::new_local(None::<Running>);
-    // Effects run in the browser only.
-    Effect::new(move |_| {
-        if let Some(started) = start() {
-            running.set_value(Some(started));
+    let visit = RwSignal::new(Visit::new(Stage::Ready));
+    let running = Rc::new(OnceCell::new());
+    let act = {
+        let running = running.clone();
+        move |name: Option<String>| match (running.get(), name) {
+            (Some(running), Some(name)) => Running::act(running, &name),
+            (_, _) => false,
+        }
+    };
+    // Effects run in the browser only; this one again after every change of the visit.
+    Effect::new(move |before: Option<Before>| match (running.get(), before) {
+        (Some(running), Some(before)) => show::show(&running.page, &visit.get(), &before),
+        (_, _) => {
+            if let Some(started) = Running::start(visit) {
+                let _ = running.set(started);
+            }
+            visit.with(Before::of)
         }
     });
-    let act = move |name: &str| match running.try_get_value().flatten() {
-        Some(running) => running.act(name),
-        None => false,
-    };
+    let submit = act.clone();
     view! {
         <div
             class="stack"
             on:submit=move |event: ev::SubmitEvent| {
-                if PageElements::wanted(&event).is_some_and(|name| act(&name)) {
+                if submit(PageElements::wanted(&event)) {
                     event.prevent_default();
                 }
             }
             on:click=move |event: ev::MouseEvent| {
-                if PageElements::pressed(&event).is_some_and(|name| act(&name)) {
+                if act(PageElements::pressed(&event)) {
                     event.prevent_default();
                 }
             }
@@ -55,106 +84,89 @@ pub fn Widget(
     }
 }
 
-/// Finds the page and starts; `None` when there is none, as in a fragment of a test.
-fn start() -> Option<Running> {
-    let page = PageElements::find()?;
-    let mut visit = Visit::new(page.opening());
-    let memory = Memory::of(page.checkout());
-    let been_here = memory.remember(page.intent(), page.submit_key());
-    let first = visit.open(been_here);
-    page.hydrated();
-
-    let running = Running {
-        visit: RwSignal::new(visit),
-        page: StoredValue::new_local(page),
-        memory: StoredValue::new_local(memory),
-        timer: StoredValue::new_local(None),
-    };
-    running.run(first);
-    signals::listen(running.memory.try_with_value(Memory::channel).flatten().as_ref(), move |event| {
-        running.handle(event);
-    });
-    Effect::new(move |before: Option<show::Before>| {
-        running.visit.with(|visit| {
-            running.page.try_with_value(|page| show::show(page, visit, before)).unwrap_or_default()
-        })
-    });
-    Some(running)
-}
-
 impl Running {
+    /// Takes the page over from the server; `None` when there is none, as in a fragment of a test.
+    fn start(visit: RwSignal<Visit>) -> Option<Rc<Self>> {
+        let page = PageElements::find()?;
+        let mut opening = Visit::new(page.opening());
+        let memory = Memory::of(page.checkout());
+        let first = opening.open(memory.remember(&page.intent(), &page.submit_key()));
+        visit.set(opening);
+        page.hydrated();
+        show::localise(&page);
+
+        let running = Rc::new(Self { visit, page, memory, timer: Cell::new(None) });
+        let listening = running.clone();
+        signals::listen(running.memory.channel(), move |event| Self::handle(&listening, event));
+        first.into_iter().for_each(|command| Self::obey(&running, command));
+        Some(running)
+    }
+
     /// What a form or a button asks for; whether it was for us.
-    fn act(self, name: &str) -> bool {
+    fn act(running: &Rc<Self>, name: &str) -> bool {
         match name {
             "pay" => {
-                let form = self.page.try_with_value(|page| Card::read(&page.typed(), signals::this_month()));
-                if let Some(form) = form {
-                    self.handle(Event::Pay(form));
-                }
+                let form = Card::read(&running.page.typed(), signals::this_month());
+                Self::handle(running, Event::Pay(form));
             }
-            "again" => self.handle(Event::TryAgain),
-            "check" => self.handle(Event::Due),
-            "copy" => {
-                self.page.try_with_value(PageElements::copy_link);
-            }
+            "again" => Self::handle(running, Event::TryAgain),
+            "accept" => Self::handle(running, Event::Accept),
+            "check" => Self::handle(running, Event::Due),
+            "copy" => running.page.copy_link(),
             _ => return false,
         }
         true
     }
 
-    fn handle(self, event: Event) {
+    fn handle(running: &Rc<Self>, event: Event) {
         // The page may be going away: then nobody needs to know.
-        if let Some(commands) = self.visit.try_update(|visit| visit.handle(event)) {
-            self.run(commands);
-        }
+        let commands = running.visit.try_update(|visit| visit.handle(event));
+        commands.into_iter().flatten().for_each(|command| Self::obey(running, command));
     }
 
-    fn run(self, commands: Vec<Command>) {
-        for command in commands {
-            self.obey(command);
-        }
-    }
-
-    fn obey(self, command: Command) {
-        let Some(server) = self.page.try_with_value(PageElements::server) else { return };
+    fn obey(running: &Rc<Self>, command: Command) {
         match command {
             Command::Submit(card) => {
-                let Some(terms) = self.page.try_with_value(PageElements::terms).flatten() else { return };
-                spawn_local(
-                    async move { self.handle(Event::Replied(net::pay(&server, &card, terms).await)) },
-                );
+                if let Some(terms) = running.page.terms() {
+                    Self::send(running, Request::Pay(card, terms));
+                }
             }
             Command::Ask => {
-                self.stop_waiting();
-                spawn_local(async move { self.handle(Event::Asked(net::ask(&server).await)) });
+                running.stop_waiting();
+                Self::send(running, Request::Ask);
             }
             Command::AskIn { pause_s } => {
-                self.stop_waiting();
-                let pause = std::time::Duration::from_secs(pause_s.into());
-                let timer = set_timeout_with_handle(move || self.handle(Event::Due), pause).ok();
-                self.timer.try_set_value(timer);
+                running.stop_waiting();
+                let waiting = running.clone();
+                let due = move || Self::handle(&waiting, Event::Due);
+                running.timer.set(set_timeout_with_handle(due, Duration::from_secs(pause_s.into())).ok());
             }
-            Command::Renew => spawn_local(async move {
-                match net::renew(&server).await {
-                    Ok(()) => {
-                        self.memory.try_with_value(Memory::tell);
-                        PageElements::reload();
-                    }
-                    Err(note) => self.handle(Event::NotRenewed(note)),
-                }
-            }),
+            Command::Adopt(offer) => {
+                show::adopt(&running.page, &offer);
+                running.memory.remember(&offer.intent, &offer.submit_key);
+            }
+            Command::Renew => Self::send(running, Request::Renew),
             Command::Reload => PageElements::reload(),
-            Command::Tell => {
-                self.memory.try_with_value(Memory::tell);
-            }
-            Command::Forget => {
-                self.memory.try_with_value(Memory::forget);
-            }
+            Command::Tell => running.memory.tell(),
+            Command::Forget => running.memory.forget(),
         }
     }
 
-    fn stop_waiting(self) {
-        if let Some(timer) = self.timer.try_get_value().flatten() {
+    fn send(running: &Rc<Self>, request: Request) {
+        let running = running.clone();
+        let server = running.page.server();
+        spawn_local(async move {
+            let event = match request {
+                Request::Pay(card, terms) => Event::Replied(net::pay(&server, &card, terms).await),
+                Request::Ask => Event::Asked(net::ask(&server).await),
+                Request::Renew => Event::Renewed(net::renew(&server).await),
+            };
+            Self::handle(&running, event);
+        });
+    }
+
+    fn stop_waiting(&self) {
+        if let Some(timer) = self.timer.take() {
             timer.clear();
         }
     }

@@ -2,9 +2,20 @@
 //! Must never guess: an answer that cannot be read is no answer.
 
 use contract::{Amount, IntentState, PaymentMethodInput, Submit};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::card::{Card, Wrong};
+use crate::{
+    card::{Card, Wrong},
+    stage::STATES,
+};
+
+/// A JSON answer. The browser parses it, for code that does so is a third of an island; tests have serde_json.
+pub trait Answer {
+    /// The text at the end of the path; `None` when there is none or it is no text.
+    fn text(&self, path: &[&str]) -> Option<String>;
+    /// The whole number there.
+    fn number(&self, path: &[&str]) -> Option<i64>;
+}
 
 /// What the page knows of an intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,14 +32,15 @@ pub struct Seen {
 
 impl Seen {
     /// The part of a [`contract::PaymentIntent`] that is shown.
-    pub fn read(json: &str) -> Option<Self> {
-        let intent: Intent = serde_json::from_str(json).ok()?;
+    pub fn read(answer: &impl Answer) -> Option<Self> {
+        let name = answer.text(&["state"])?;
+        let created = Some(IntentState::Created).filter(|created| created.as_str() == name);
         Some(Self {
-            state: intent.state,
-            last4: intent.payment_method.and_then(|method| method.last4),
-            decline: intent.decline.map(|decline| decline.code),
+            state: created.or_else(|| STATES.into_iter().find(|state| state.as_str() == name))?,
+            last4: answer.text(&["payment_method", "last4"]),
+            decline: answer.text(&["decline", "code"]),
             // Anything but a web address has no business in a link.
-            bank_url: intent.next_action.map(|action| action.url).filter(|url| url.starts_with("http")),
+            bank_url: answer.text(&["next_action", "url"]).filter(|url| url.starts_with("http")),
         })
     }
 
@@ -38,36 +50,56 @@ impl Seen {
     }
 }
 
-#[derive(Deserialize)]
-struct Intent {
-    state: IntentState,
-    payment_method: Option<Method>,
-    decline: Option<Decline>,
-    next_action: Option<Action>,
-}
-
-#[derive(Deserialize)]
-struct Method {
-    last4: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Decline {
-    code: String,
-}
-
-#[derive(Deserialize)]
-struct Action {
-    url: String,
-}
-
 /// The stable word of a [`contract::Problem`].
-pub fn read_code(json: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Coded {
-        code: String,
+pub fn read_code(answer: &impl Answer) -> Option<String> {
+    answer.text(&["code"])
+}
+
+/// What is offered now instead of what the page shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// What is paid for, where the merchant said so.
+    pub description: Option<String>,
+    /// What the shopper would agree to.
+    pub terms: Terms,
+    /// The intent that pays it.
+    pub intent: String,
+    /// Its key.
+    pub submit_key: String,
+}
+
+impl Offer {
+    /// From the checkout in a [`contract::Problem`], if that can still be paid as a new one.
+    pub fn read(answer: &impl Answer) -> Option<Self> {
+        let text = |path: &[&str]| answer.text(&[&["checkout"], path].concat());
+        if text(&["payment_intent", "state"])? != IntentState::Created.as_str() {
+            return None;
+        }
+        Some(Self {
+            description: text(&["description"]),
+            terms: Terms {
+                version: answer.number(&["checkout", "version"])?,
+                amount: Amount::new(text(&["amount", "value"])?, text(&["amount", "currency"])?),
+            },
+            intent: text(&["payment_intent", "id"])?,
+            submit_key: text(&["payment_intent", "submit_key"])?,
+        })
     }
-    Some(serde_json::from_str::<Coded>(json).ok()?.code)
+}
+
+/// The bank's token for a card.
+pub fn read_token(answer: &impl Answer) -> Option<String> {
+    answer.text(&["token"])
+}
+
+/// Which field the bank blames for a card it takes no token for.
+pub fn read_refusal(answer: &impl Answer) -> Wrong {
+    let parameter = answer.text(&["parameter"]).unwrap_or_default();
+    match parameter.rsplit('.').next() {
+        Some("expiry_month" | "expiry_year") => Wrong::ExpiryRefused,
+        Some("cvc" | "csc") => Wrong::CvcRefused,
+        Some(_) | None => Wrong::NumberRefused,
+    }
 }
 
 /// The terms the shopper saw.
@@ -115,34 +147,30 @@ fn write(body: &impl Serialize) -> String {
     serde_json::to_string(body).expect("text and numbers always have a JSON form")
 }
 
-/// The bank's token for a card.
-pub fn read_token(json: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Made {
-        token: String,
-    }
-    Some(serde_json::from_str::<Made>(json).ok()?.token)
-}
-
-/// Which field the bank blames for a card it takes no token for.
-pub fn read_refusal(json: &str) -> Wrong {
-    #[derive(Deserialize)]
-    struct Refusal {
-        parameter: Option<String>,
-    }
-    let parameter = serde_json::from_str::<Refusal>(json).ok().and_then(|refusal| refusal.parameter);
-    match parameter {
-        Some(name) if name.contains("expiry") => Wrong::ExpiryRefused,
-        Some(name) if name.contains("cvc") || name.contains("csc") => Wrong::CvcRefused,
-        Some(_) | None => Wrong::NumberRefused,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use contract::{Decline, NextAction, PaymentIntent, PaymentMethod};
+    use contract::{
+        Checkout, CheckoutIntent, CheckoutStatus, Decline, Metadata, NextAction, PaymentIntent,
+        PaymentMethod, Problem,
+    };
+    use serde_json::{Value, json};
 
     use super::*;
+
+    impl Answer for Value {
+        fn text(&self, path: &[&str]) -> Option<String> {
+            let found = path.iter().try_fold(self, |value, name| value.get(name))?;
+            found.as_str().map(str::to_owned)
+        }
+
+        fn number(&self, path: &[&str]) -> Option<i64> {
+            path.iter().try_fold(self, |value, name| value.get(name))?.as_i64()
+        }
+    }
+
+    fn on_the_wire(answer: &impl Serialize) -> Value {
+        serde_json::to_value(answer).unwrap()
+    }
 
     fn intent() -> PaymentIntent {
         PaymentIntent {
@@ -171,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_shown_part_of_an_intent_is_read_from_the_wire_type() {
-        let seen = Seen::read(&serde_json::to_string(&intent()).unwrap()).unwrap();
+        let seen = Seen::read(&on_the_wire(&intent())).unwrap();
         assert_eq!(seen.state, IntentState::Declined);
         assert_eq!(seen.last4.as_deref(), Some("4600"));
         assert_eq!(seen.decline.as_deref(), Some("insufficient_funds"));
@@ -183,17 +211,19 @@ mod tests {
             next_action: None,
             ..intent()
         };
-        let seen = Seen::read(&serde_json::to_string(&bare).unwrap()).unwrap();
+        let seen = Seen::read(&on_the_wire(&bare)).unwrap();
         assert_eq!(seen, Seen::bare(IntentState::Created));
     }
 
     #[test]
     fn what_cannot_be_read_is_no_answer() {
-        assert_eq!(Seen::read("<html>502</html>"), None);
-        assert_eq!(Seen::read(r#"{"state":"a_later_state"}"#), None);
-        let sly =
-            r#"{"state":"requires_action","next_action":{"type":"redirect","url":"javascript:alert(1)"}}"#;
-        assert_eq!(Seen::read(sly).unwrap().bank_url, None);
+        assert_eq!(Seen::read(&Value::Null), None);
+        assert_eq!(Seen::read(&json!({"state": "a_later_state"})), None);
+        let sly = json!({"state": "requires_action", "next_action": {"url": "javascript:alert(1)"}});
+        assert_eq!(Seen::read(&sly).unwrap().bank_url, None);
+        for state in STATES {
+            assert_eq!(Seen::read(&json!({"state": state})), Some(Seen::bare(state)));
+        }
     }
 
     #[test]
@@ -216,10 +246,51 @@ mod tests {
             write_card(&card),
             r#"{"card":{"number":"5555555555554444","expiry_month":"12","expiry_year":"2027","cvc":"123"}}"#
         );
-        assert_eq!(read_token(r#"{"token":"t"}"#).as_deref(), Some("t"));
-        assert_eq!(read_refusal(r#"{"parameter":"card.expiry_month"}"#), Wrong::ExpiryRefused);
-        assert_eq!(read_refusal(r#"{"parameter":"card.cvc"}"#), Wrong::CvcRefused);
-        assert_eq!(read_refusal(r#"{"parameter":"card.number"}"#), Wrong::NumberRefused);
-        assert_eq!(read_refusal("nonsense"), Wrong::NumberRefused);
+        assert_eq!(read_token(&json!({"token": "t"})).as_deref(), Some("t"));
+        assert_eq!(read_refusal(&json!({"parameter": "card.expiry_month"})), Wrong::ExpiryRefused);
+        assert_eq!(read_refusal(&json!({"parameter": "card.cvc"})), Wrong::CvcRefused);
+        assert_eq!(read_refusal(&json!({"parameter": "card.number"})), Wrong::NumberRefused);
+        assert_eq!(read_refusal(&Value::Null), Wrong::NumberRefused);
+    }
+
+    #[test]
+    fn a_problem_is_known_by_its_code_and_brings_the_new_terms() {
+        let mut checkout = Checkout {
+            id: "co_1".into(),
+            object: "checkout".into(),
+            status: CheckoutStatus::Open,
+            order_id: "123".into(),
+            amount: Amount::new("1700.00", "RUB"),
+            description: Some("Bravo".into()),
+            url: String::new(),
+            client_token: "ct_1".into(),
+            version: 2,
+            payment_intent: CheckoutIntent {
+                id: "pi_2".into(),
+                submit_key: "sub_2".into(),
+                state: IntentState::Created,
+            },
+            metadata: Metadata::default(),
+            created_at: String::new(),
+            expires_at: String::new(),
+        };
+        let problem = |checkout: &Checkout| {
+            on_the_wire(&Problem {
+                kind: "https://payonce.example/problems/checkout-changed".into(),
+                title: String::new(),
+                status: 409,
+                detail: String::new(),
+                code: "checkout_changed".into(),
+                field: None,
+                request_id: "req_1".into(),
+                checkout: Some(Box::new(checkout.clone())),
+            })
+        };
+        assert_eq!(read_code(&problem(&checkout)).as_deref(), Some("checkout_changed"));
+        let offer = Offer::read(&problem(&checkout)).unwrap();
+        assert_eq!(offer.terms, Terms { version: 2, amount: Amount::new("1700.00", "RUB") });
+        assert_eq!((offer.intent.as_str(), offer.submit_key.as_str()), ("pi_2", "sub_2"));
+        checkout.payment_intent.state = IntentState::Processing;
+        assert_eq!(Offer::read(&problem(&checkout)), None, "another tab is paying it already");
     }
 }

@@ -2,14 +2,14 @@
 //! Storage is a convenience and may be blocked: then every method does nothing. The server decides.
 
 use gloo_storage::{LocalStorage, Storage};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use wasm_bindgen::JsValue;
 use web_sys::BroadcastChannel;
 
-#[derive(PartialEq, Serialize, Deserialize)]
-struct Entry {
-    intent: String,
-    submit_key: String,
+#[derive(Serialize)]
+struct Entry<'a> {
+    intent: &'a str,
+    submit_key: &'a str,
 }
 
 /// One checkout's corner of the storage, and its channel to the other tabs.
@@ -27,15 +27,15 @@ impl Memory {
     }
 
     /// Keeps the intent and its key; whether they were there already.
-    pub(crate) fn remember(&self, intent: String, submit_key: String) -> bool {
+    pub(crate) fn remember(&self, intent: &str, submit_key: &str) -> bool {
         if !self.works {
             return false;
         }
-        let entry = Entry { intent, submit_key };
-        let known = LocalStorage::get::<Entry>(&self.name).is_ok_and(|kept| kept == entry);
+        let kept = || LocalStorage::raw().get_item(&self.name).ok().flatten();
+        let before = kept();
         // A full storage forgets; the server does not.
-        let _ = LocalStorage::set(&self.name, entry);
-        known
+        let _ = LocalStorage::set(&self.name, Entry { intent, submit_key });
+        before.is_some() && before == kept()
     }
 
     pub(crate) fn forget(&self) {
@@ -52,8 +52,8 @@ impl Memory {
         }
     }
 
-    pub(crate) fn channel(&self) -> Option<BroadcastChannel> {
-        self.channel.clone()
+    pub(crate) fn channel(&self) -> Option<&BroadcastChannel> {
+        self.channel.as_ref()
     }
 }
 

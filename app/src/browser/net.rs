@@ -1,6 +1,7 @@
 //! The island's four requests, and what their answers mean.
 //! Must never retry by itself, and never take silence for an answer.
 
+use js_sys::{JSON, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, Headers, RequestCache, RequestCredentials, RequestInit, Response};
@@ -9,7 +10,7 @@ use crate::{
     card::Card,
     stage::Note,
     visit::Reply,
-    wire::{self, Seen, Terms},
+    wire::{self, Answer, Offer, Seen, Terms},
 };
 
 /// The server answers within 8 s or says that it does not know yet.
@@ -24,10 +25,26 @@ pub(crate) struct Server {
     pub(crate) tokenize_url: String,
 }
 
-/// An answer that came whole.
-struct Answer {
+/// An answer that came whole. One that is no JSON has no fields.
+struct Received {
     status: u16,
-    body: String,
+    body: JsValue,
+}
+
+impl Answer for Received {
+    fn text(&self, path: &[&str]) -> Option<String> {
+        self.at(path)?.as_string()
+    }
+
+    fn number(&self, path: &[&str]) -> Option<i64> {
+        self.at(path)?.as_f64().map(|number| number as i64)
+    }
+}
+
+impl Received {
+    fn at(&self, path: &[&str]) -> Option<JsValue> {
+        path.iter().try_fold(self.body.clone(), |value, name| Reflect::get(&value, &(*name).into())).ok()
+    }
 }
 
 /// Makes a token of the card and submits it with the intent's key (R1).
@@ -35,9 +52,9 @@ pub(crate) async fn pay(server: &Server, card: &Card, terms: Terms) -> Reply {
     let token = match fetch(&server.tokenize_url, Some(wire::write_card(card)), &[]).await {
         // Nothing was sent to our server yet, so whatever went wrong here started nothing.
         None => return Reply::NotSent(Note::NoToken),
-        Some(answer) => match (answer.status, wire::read_token(&answer.body)) {
+        Some(answer) => match (answer.status, wire::read_token(&answer)) {
             (200..300, Some(token)) => token,
-            (400, _) => return Reply::CardRefused(wire::read_refusal(&answer.body)),
+            (400, _) => return Reply::CardRefused(wire::read_refusal(&answer)),
             (_, _) => return Reply::NotSent(Note::NoToken),
         },
     };
@@ -46,15 +63,15 @@ pub(crate) async fn pay(server: &Server, card: &Card, terms: Terms) -> Reply {
     let headers =
         [(contract::IDEMPOTENCY_KEY, server.submit_key.as_str()), ("Authorization", &bearer(server))];
     match fetch(&path, Some(body), &headers).await {
-        Some(answer) => read_reply(&answer),
+        Some(answer) => read_reply(answer.status, &answer),
         None => Reply::Lost,
     }
 }
 
-fn read_reply(answer: &Answer) -> Reply {
-    match (answer.status, wire::read_code(&answer.body).as_deref()) {
-        (200..300, _) => Seen::read(&answer.body).map_or(Reply::Lost, Reply::Seen),
-        (409, Some("checkout_changed")) => Reply::Changed,
+fn read_reply(status: u16, answer: &impl Answer) -> Reply {
+    match (status, wire::read_code(answer).as_deref()) {
+        (200..300, _) => Seen::read(answer).map_or(Reply::Lost, Reply::Seen),
+        (409, Some("checkout_changed")) => Offer::read(answer).map_or(Reply::Behind, Reply::Changed),
         (409, _) => Reply::Behind,
         (429, _) => Reply::NotSent(Note::Busy),
         // Ours or a proxy's: it proves nothing (R10).
@@ -67,7 +84,7 @@ fn read_reply(answer: &Answer) -> Reply {
 pub(crate) async fn ask(server: &Server) -> Option<Seen> {
     let path = format!("/v1/payment_intents/{}", server.intent);
     let answer = fetch(&path, None, &[("Authorization", &bearer(server))]).await?;
-    if answer.status == 200 { Seen::read(&answer.body) } else { None }
+    if answer.status == 200 { Seen::read(&answer) } else { None }
 }
 
 /// Asks for a new intent. The key names the one that ended: two tabs that ask get the same new one.
@@ -77,8 +94,8 @@ pub(crate) async fn renew(server: &Server) -> Result<(), Note> {
     let headers = [(contract::IDEMPOTENCY_KEY, key.as_str()), ("Authorization", &bearer(server))];
     match fetch(&path, Some("{}".to_owned()), &headers).await {
         // 409: paid, or under way. The page shows which.
-        Some(Answer { status: 200..300 | 409, .. }) => Ok(()),
-        Some(Answer { status: 429, .. }) => Err(Note::TooManyTries),
+        Some(Received { status: 200..300 | 409, .. }) => Ok(()),
+        Some(Received { status: 429, .. }) => Err(Note::TooManyTries),
         Some(_) | None => Err(Note::NotRenewed),
     }
 }
@@ -88,11 +105,11 @@ fn bearer(server: &Server) -> String {
 }
 
 /// `None` when no whole answer came in time.
-async fn fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) -> Option<Answer> {
+async fn fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) -> Option<Received> {
     try_fetch(url, body, headers).await.ok()
 }
 
-async fn try_fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) -> Result<Answer, JsValue> {
+async fn try_fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) -> Result<Received, JsValue> {
     let init = RequestInit::new();
     let sent = Headers::new()?;
     for (name, value) in headers {
@@ -112,26 +129,28 @@ async fn try_fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) ->
     let response: Response =
         JsFuture::from(window.fetch_with_str_and_init(url, &init)).await?.unchecked_into();
     let body = JsFuture::from(response.text()?).await?.as_string().ok_or(JsValue::NULL)?;
-    Ok(Answer { status: response.status(), body })
+    Ok(Received { status: response.status(), body: JSON::parse(&body).unwrap_or_default() })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use serde_json::{Value, json};
 
-    fn reply(status: u16, body: &str) -> Reply {
-        read_reply(&Answer { status, body: body.to_owned() })
-    }
+    use super::*;
 
     #[test]
     fn only_a_definite_answer_is_one() {
-        assert!(matches!(reply(202, r#"{"state":"confirming"}"#), Reply::Seen(_)));
-        assert!(matches!(reply(200, "<html>"), Reply::Lost));
-        assert!(matches!(reply(502, "<html>"), Reply::Lost));
-        assert!(matches!(reply(503, r#"{"code":"busy"}"#), Reply::Lost));
-        assert!(matches!(reply(409, r#"{"code":"checkout_changed"}"#), Reply::Changed));
-        assert!(matches!(reply(409, r#"{"code":"order_paid"}"#), Reply::Behind));
-        assert!(matches!(reply(422, r#"{"code":"idempotency_key_reused"}"#), Reply::NotSent(Note::Refused)));
-        assert!(matches!(reply(429, ""), Reply::NotSent(Note::Busy)));
+        let coded = |status, code: &str| read_reply(status, &json!({"code": code}));
+        assert!(matches!(read_reply(202, &json!({"state": "confirming"})), Reply::Seen(_)));
+        assert!(matches!(read_reply(200, &Value::Null), Reply::Lost));
+        assert!(matches!(read_reply(502, &Value::Null), Reply::Lost));
+        assert!(matches!(coded(503, "busy"), Reply::Lost));
+        assert!(
+            matches!(coded(409, "checkout_changed"), Reply::Behind),
+            "without terms the page has to tell"
+        );
+        assert!(matches!(coded(409, "order_paid"), Reply::Behind));
+        assert!(matches!(coded(422, "idempotency_key_reused"), Reply::NotSent(Note::Refused)));
+        assert!(matches!(coded(429, "rate_limited"), Reply::NotSent(Note::Busy)));
     }
 }

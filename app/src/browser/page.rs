@@ -3,13 +3,13 @@
 
 use contract::Amount;
 use wasm_bindgen::JsCast;
-use web_sys::{Document, Element, HtmlElement, HtmlInputElement, NodeList};
+use web_sys::{Document, Element, HtmlElement, HtmlInputElement};
 
 use super::net::Server;
 use crate::{
     card::{self, Field, Typed},
     stage::Stage,
-    wire::{Seen, Terms},
+    wire::{Offer, Seen, Terms},
 };
 
 /// The root element and what is found from it.
@@ -66,6 +66,24 @@ impl PageElements {
         })
     }
 
+    /// From now on these terms, and their intent, are submitted.
+    pub(super) fn adopt(&self, offer: &Offer) {
+        let terms = &offer.terms;
+        for (name, value) in [
+            ("intent", offer.intent.as_str()),
+            ("submit_key", &offer.submit_key),
+            ("checkout_version", &terms.version.to_string()),
+            ("amount_value", terms.amount.value.text().unwrap_or_default()),
+            ("amount_currency", &terms.amount.currency),
+        ] {
+            if let Some(input) = self.input(&format!("input[name={name}]")) {
+                input.set_value(value);
+            }
+        }
+        self.set("data-intent", &offer.intent);
+        self.set("data-key", &offer.submit_key);
+    }
+
     /// The card's inputs as they stand.
     pub(crate) fn typed(&self) -> Typed {
         let value = |field| self.field(field).map(|input| input.value()).unwrap_or_default();
@@ -84,9 +102,13 @@ impl PageElements {
         self.root.query_selector(selector).ok()?
     }
 
-    pub(super) fn each(&self, selector: &str, mut act: impl FnMut(&HtmlElement)) {
+    pub(super) fn each(&self, selector: &str, act: &mut dyn FnMut(&HtmlElement)) {
         let Ok(found) = self.root.query_selector_all(selector) else { return };
-        elements(&found).for_each(|element| act(&element));
+        for place in 0..found.length() {
+            if let Some(element) = found.item(place) {
+                act(element.unchecked_ref());
+            }
+        }
     }
 
     pub(super) fn set(&self, attribute: &str, value: &str) {
@@ -104,7 +126,7 @@ impl PageElements {
         std::panic::set_hook(Box::new(|_| {
             if let Some(page) = Self::find() {
                 page.set("data-wasm", "failed");
-                page.each("[data-load=load-broken]", |line| line.set_hidden(false));
+                page.each("[data-load=load-broken]", &mut |line| line.set_hidden(false));
             }
         }));
     }
@@ -126,7 +148,7 @@ impl PageElements {
     }
 
     pub(super) fn words(&self, selector: &str) -> String {
-        self.one(selector).and_then(|element| element.text_content()).unwrap_or_default().trim().to_owned()
+        self.one(selector).and_then(|element| element.text_content()).unwrap_or_default()
     }
 
     /// The true state, from the server.
@@ -164,10 +186,6 @@ impl PageElements {
             input.set_value(&helped);
         }
     }
-}
-
-fn elements(found: &NodeList) -> impl Iterator<Item = HtmlElement> + '_ {
-    (0..found.length()).filter_map(|place| found.item(place)?.dyn_into().ok())
 }
 
 fn document() -> Option<Document> {

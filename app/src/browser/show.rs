@@ -7,35 +7,49 @@ use crate::{
     card::Field,
     stage::{FORM, Note, Stage},
     visit::Visit,
+    wire::Offer,
 };
 
 /// What was shown last, to tell a new screen from the same one.
-#[derive(Clone, Default, PartialEq)]
+#[derive(PartialEq)]
 pub(crate) struct Before {
-    stage: Option<Stage>,
+    stage: Stage,
     note: Option<Note>,
 }
 
-/// Shows the visit. The first time the server has done so already.
-pub(crate) fn show(page: &PageElements, visit: &Visit, before: Option<Before>) -> Before {
-    let now = Before { stage: Some(visit.stage().clone()), note: visit.note() };
-    match before {
-        None => localise(page),
-        Some(before) => {
-            show_questions(page, visit);
-            if before != now {
-                show_stage(page, visit);
-                move_focus(page, visit, before.stage.as_ref());
-            }
-        }
+impl Before {
+    pub(crate) fn of(visit: &Visit) -> Self {
+        Self { stage: visit.stage().clone(), note: visit.note() }
+    }
+}
+
+/// Shows the visit, as far as that is news.
+pub(crate) fn show(page: &PageElements, visit: &Visit, before: &Before) -> Before {
+    let now = Before::of(visit);
+    show_questions(page, visit);
+    if *before != now {
+        show_stage(page, visit);
+        move_focus(page, visit, before.stage.screen());
     }
     now
 }
 
+/// Puts the new terms in place of the old. The button is pressed anew, so they are agreed to anew.
+pub(crate) fn adopt(page: &PageElements, offer: &Offer) {
+    let amount = signals::amount(&offer.terms.amount, &lang());
+    for slot in ["amount", "pay-amount"] {
+        fill(page, slot, Some(amount.clone()));
+    }
+    if let Some(description) = &offer.description {
+        fill(page, "what", Some(description.clone()));
+    }
+    page.adopt(offer);
+}
+
 /// The server does not know the shopper's clock.
-fn localise(page: &PageElements) {
+pub(crate) fn localise(page: &PageElements) {
     let lang = lang();
-    page.each("time[datetime]", |time| {
+    page.each("time[datetime]", &mut |time| {
         let written = time.get_attribute("datetime").and_then(|at| signals::local_time(&at, &lang));
         if let Some(written) = written {
             time.set_text_content(Some(&written));
@@ -46,11 +60,11 @@ fn localise(page: &PageElements) {
 fn show_stage(page: &PageElements, visit: &Visit) {
     let stage = visit.stage();
     page.set("data-state", stage.name());
-    page.each("[data-screen]", |screen| screen.set_hidden(!is(screen, "data-screen", stage.screen())));
+    page.each("[data-screen]", &mut |screen| screen.set_hidden(!is(screen, "data-screen", stage.screen())));
     let note = visit.note().map_or("", Note::name);
-    page.each("[data-note]", |line| line.set_hidden(!is(line, "data-note", note)));
+    page.each("[data-note]", &mut |line| line.set_hidden(!is(line, "data-note", note)));
     let busy = if *stage == Stage::Submitting { "true" } else { "false" };
-    page.each("button[name=pay]", |button| {
+    page.each("button[name=pay]", &mut |button| {
         let _ = button.set_attribute("aria-disabled", busy);
     });
     show_wrongs(page, stage);
@@ -60,19 +74,17 @@ fn show_stage(page: &PageElements, visit: &Visit) {
             let card = visit.other_card().or(seen.last4.as_deref());
             fill(page, "card", card.map(|last4| format!("•••• {last4}")));
             let other = visit.other_card().is_some();
-            page.each("[data-with=other-card]", |line| line.set_hidden(!other));
+            page.each("[data-with=other-card]", &mut |line| line.set_hidden(!other));
             if let Some(url) = &seen.bank_url {
-                page.each("[data-slot=bank]", |link| {
+                page.each("[data-slot=bank]", &mut |link| {
                     let _ = link.set_attribute("href", url);
                 });
             }
         }
-        Stage::Ready
-        | Stage::Invalid(_)
-        | Stage::Submitting
-        | Stage::Checking
-        | Stage::Elsewhere
-        | Stage::Changed => {}
+        Stage::Ready | Stage::Invalid(_) | Stage::Submitting | Stage::Checking | Stage::Elsewhere => {}
+        Stage::Changed(offer) => {
+            fill(page, "new-amount", Some(signals::amount(&offer.terms.amount, &lang())))
+        }
     }
 }
 
@@ -90,12 +102,12 @@ fn show_wrongs(page: &PageElements, stage: &Stage) {
         | Stage::Submitting
         | Stage::Checking
         | Stage::Elsewhere
-        | Stage::Changed
+        | Stage::Changed(_)
         | Stage::Known(_)
         | Stage::Renewing(_) => &[],
     };
-    page.each("[data-wrongs]", |summary| summary.set_hidden(wrongs.is_empty()));
-    page.each("[data-wrong]", |line| {
+    page.each("[data-wrongs]", &mut |summary| summary.set_hidden(wrongs.is_empty()));
+    page.each("[data-wrong]", &mut |line| {
         line.set_hidden(!wrongs.iter().any(|wrong| is(line, "data-wrong", wrong.name())));
     });
     for field in Field::ALL {
@@ -109,25 +121,25 @@ fn show_wrongs(page: &PageElements, stage: &Stage) {
 /// The reason for the code, or the one for all others.
 fn show_reason(page: &PageElements, code: Option<&str>) {
     let mut found = false;
-    page.each("[data-reason]", |reason| {
+    page.each("[data-reason]", &mut |reason| {
         let codes = reason.get_attribute("data-reason").unwrap_or_default();
         let fits = code.is_some_and(|code| codes.split(' ').any(|known| known == code));
         reason.set_hidden(!fits);
         found |= fits;
     });
     if !found {
-        page.each("[data-reason=other]", |reason| reason.set_hidden(false));
+        page.each("[data-reason=other]", &mut |reason| reason.set_hidden(false));
     }
 }
 
 /// Fills a slot, and shows what stands with it.
 fn fill(page: &PageElements, name: &str, value: Option<String>) {
-    page.each(&format!("[data-with={name}]"), |row| row.set_hidden(value.is_none()));
-    page.each(&format!("[data-slot={name}]"), |slot| slot.set_text_content(value.as_deref()));
+    page.each(&format!("[data-with={name}]"), &mut |row| row.set_hidden(value.is_none()));
+    page.each(&format!("[data-slot={name}]"), &mut |slot| slot.set_text_content(value.as_deref()));
 }
 
 /// The focus moves when the screen changes, and to what has to be read first. The live region says the rest.
-fn move_focus(page: &PageElements, visit: &Visit, before: Option<&Stage>) {
+fn move_focus(page: &PageElements, visit: &Visit, before: &str) {
     let stage = visit.stage();
     let screen = stage.screen();
     let title = format!("[data-screen={screen}] h2");
@@ -141,14 +153,14 @@ fn move_focus(page: &PageElements, visit: &Visit, before: Option<&Stage>) {
         focus(page, "[data-wrongs]");
     } else if *stage == Stage::Submitting {
         page.announce(&page.words("[data-say=submitting]"));
-    } else if screen != FORM && before.map(Stage::screen) != Some(screen) {
+    } else if screen != FORM && before != screen {
         page.announce(&format!("{}. {}", page.words(&title), page.words(&lead)));
         focus(page, &title);
     }
 }
 
 fn focus(page: &PageElements, selector: &str) {
-    page.each(selector, |element| {
+    page.each(selector, &mut |element| {
         // Only an element that is gone refuses the focus.
         let _ = element.focus();
     });

@@ -1,30 +1,34 @@
 //! What reaches the page from outside: other tabs, the back-forward cache, the shopper's clock.
 
-use js_sys::Date;
-use wasm_bindgen::{JsCast, closure::Closure};
+use contract::Amount;
+use js_sys::{Array, Date, Function, Intl, Object, Reflect};
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{BroadcastChannel, EventTarget, PageTransitionEvent};
 
 use crate::{card::Month, visit::Event};
 
 /// Listens for as long as the page lives.
-pub(crate) fn listen(channel: Option<&BroadcastChannel>, handle: impl Fn(Event) + Copy + 'static) {
+///
+/// `message` and `storage`: another tab did something, has another intent, or knows that ours is over.
+pub(crate) fn listen(channel: Option<&BroadcastChannel>, handle: impl Fn(Event) + 'static) {
     let Some(window) = web_sys::window() else { return };
-    if let Some(channel) = channel {
-        on(channel, "message", move |_| handle(Event::Heard));
-    }
-    // Another tab has an intent that this one may not know, or knows that ours is over.
-    on(&window, "storage", move |_| handle(Event::Heard));
-    on(&window, "pageshow", move |event| {
-        if event.dyn_into().is_ok_and(|event: PageTransitionEvent| event.persisted()) {
-            handle(Event::Restored);
+    let listener = Closure::<dyn Fn(web_sys::Event)>::new(move |event: web_sys::Event| {
+        match event.dyn_into::<PageTransitionEvent>() {
+            Ok(shown) if shown.persisted() => handle(Event::Restored),
+            Ok(_first_shown) => {}
+            Err(_other_tab) => handle(Event::Heard),
         }
     });
-}
-
-fn on(target: &EventTarget, name: &str, handle: impl Fn(web_sys::Event) + 'static) {
-    let listener = Closure::<dyn Fn(web_sys::Event)>::new(handle).into_js_value();
-    // Only a strange target refuses a listener.
-    let _ = target.add_event_listener_with_callback(name, listener.unchecked_ref());
+    let listener = listener.into_js_value();
+    let on = |target: &EventTarget, name: &str| {
+        // Only a strange target refuses a listener.
+        let _ = target.add_event_listener_with_callback(name, listener.unchecked_ref());
+    };
+    on(&window, "storage");
+    on(&window, "pageshow");
+    if let Some(channel) = channel {
+        on(channel, "message");
+    }
 }
 
 /// By the shopper's clock; the bank judges by its own.
@@ -44,5 +48,20 @@ pub(crate) fn local_time(rfc3339: &str, lang: &str) -> Option<String> {
     if time.get_time().is_nan() {
         return None;
     }
-    Some(time.to_locale_string(lang, &wasm_bindgen::JsValue::UNDEFINED).into())
+    Some(time.to_locale_string(lang, &JsValue::UNDEFINED).into())
+}
+
+/// An amount as the server writes it: the browser knows the languages' rules too.
+pub(crate) fn amount(amount: &Amount, lang: &str) -> String {
+    let value = amount.value.text().unwrap_or_default();
+    let how = Object::new();
+    for (name, value) in
+        [("style", "currency"), ("currency", amount.currency.as_str()), ("currencyDisplay", "narrowSymbol")]
+    {
+        // A plain object takes any property.
+        let _ = Reflect::set(&how, &name.into(), &value.into());
+    }
+    let format = Intl::NumberFormat::new(&Array::of1(&lang.into()), &how).format();
+    let written = Function::call1(&format, &JsValue::UNDEFINED, &value.into());
+    written.ok().and_then(|text| text.as_string()).unwrap_or_else(|| format!("{value} {}", amount.currency))
 }

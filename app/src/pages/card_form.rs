@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{Page, field::CardField, without_script::WithoutScript, wrongs::Wrongs};
+use super::{Page, field::CardField, slot::Slot, without_script::WithoutScript, wrongs::Wrongs};
 use crate::{card::Field, stage::FORM};
 
 /// The card, the mail address, the button.
@@ -45,8 +45,8 @@ pub(super) fn CardForm(
                     <input id="email" name="email" type="email" autocomplete="email" value=page.email.clone() />
                 </div>
                 <button class="button" type="submit" name="pay" value="card">
-                    <span class="idle" data-slot="pay">
-                        {page.lang.say_with("pay", "amount", &page.amount())}
+                    <span class="idle">
+                        <Slot lang=page.lang message="pay" argument="amount" name="pay-amount" value=page.amount() />
                     </span>
                     <span class="busy">
                         <i class="spin" aria-hidden="true"></i>

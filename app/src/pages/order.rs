@@ -24,7 +24,7 @@ pub(super) fn Order(
         <div class="order">
             <div class="what">
                 <h1>
-                    <bdi>{heading}</bdi>
+                    <bdi data-slot="what">{heading}</bdi>
                 </h1>
                 {below.map(|below| view! { <p class="muted">{below}</p> })}
             </div>

@@ -13,6 +13,7 @@ use super::{
     order::Order,
     outcome::Outcome,
     screen::{Mark, Screen},
+    slot::Slot,
     waiting::Waiting,
 };
 use crate::widget::Widget;
@@ -80,8 +81,11 @@ fn OwnScreens(page: Arc<Page>) -> impl IntoView {
             <Waiting page=page.clone() />
         </Screen>
         <Screen page=page.clone() clone:page name="changed" mark=Mark::Waiting title="changed-title" lead="changed-lead">
-            <a class="button" href=page.pay_path()>
-                {page.say("changed-show")}
+            <p>
+                <Slot lang=page.lang message="changed-now" argument="amount" name="new-amount" />
+            </p>
+            <a class="button" data-do="accept" href=page.pay_path()>
+                {page.say("changed-accept")}
             </a>
         </Screen>
     }
