@@ -19,8 +19,10 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     let checkout = promised(tables.lock_checkout(tenant, commit.checkout).await?, "a claim's checkout")?;
     let operation = promised(tables.operation(tenant, commit.operation).await?, "a claim's operation")?;
     let intent = promised(tables.intent(tenant, commit.intent).await?, "a claim's intent")?;
-    if operation.fence == commit.fence && intent.version == commit.version + 1 && operation.lease.is_none() {
-        // Only this fence's holder writes this version: the commit is already there, its answer was lost.
+    let written = intent.version == commit.version + 1 && intent.state == commit.state;
+    if operation.fence == commit.fence && operation.lease.is_none() && written {
+        // Only this fence's holder writes this version: the commit is already there, its answer was lost. Had the holder come
+        // to two conclusions, the second is stale: nobody may be told what is not written.
         return already(tables, commit, &checkout).await;
     }
     if operation.fence != commit.fence || intent.version != commit.version || operation.lease.is_none() {
