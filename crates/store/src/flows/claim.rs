@@ -3,16 +3,33 @@
 use payment::{AttemptId, OperationId, Step, Timestamp, next_step};
 
 use super::{promised, won};
-use crate::{AttemptRecord, ClaimDue, Claimed, Lease, Tables, Tenant, tables::Abort};
+use crate::{AttemptRecord, ClaimDue, Claimed, Lease, StoreError, Tables, Tenant, tables::Abort};
+
+/// Rows beyond those asked for that are looked at, so that some that cannot be read do not hold up the others.
+const SPARE: u32 = 64;
 
 /// The flow: up to one operation for each request id brought along.
 pub async fn run(tables: &mut dyn Tables, claim: &ClaimDue) -> Result<Vec<Claimed>, Abort> {
     let now = tables.now().await?;
-    let limit = u32::try_from(claim.attempts.len()).unwrap_or(u32::MAX);
-    let due = tables.due_operations(now, limit).await?;
-    let mut claims = Vec::with_capacity(due.len());
-    for ((tenant, operation), attempt) in due.into_iter().zip(&claim.attempts) {
-        claims.extend(one(tables, claim, &tenant, operation, *attempt, now).await?);
+    let mut attempts = claim.attempts.iter();
+    let Some(mut attempt) = attempts.next() else { return Ok(Vec::new()) };
+    let limit = u32::try_from(claim.attempts.len()).unwrap_or(u32::MAX).saturating_add(SPARE);
+    let mut claims = Vec::new();
+    for (tenant, operation) in tables.due_operations(now, limit).await? {
+        match one(tables, claim, &tenant, operation, *attempt, now).await {
+            Ok(None) => continue,
+            Ok(Some(claimed)) => claims.push(claimed),
+            // It was read before anything was written, and is left alone: a newer version wrote it, or a person has to look.
+            Err(Abort::Failed(error @ StoreError::Unreadable(_))) => {
+                tracing::error!(%error, %operation, "a due operation cannot be read and is left alone");
+                continue;
+            }
+            Err(aborted) => return Err(aborted),
+        }
+        match attempts.next() {
+            Some(next) => attempt = next,
+            None => break,
+        }
     }
     Ok(claims)
 }
