@@ -98,6 +98,12 @@ impl Sqlite {
         MIGRATIONS.last().map_or(0, |(version, ..)| *version)
     }
 
+    /// COMMITs of the writer so far, for tests that count them.
+    #[doc(hidden)]
+    pub fn commits(&self) -> u64 {
+        self.writer.commits()
+    }
+
     /// The pool of readers, for tests that exhaust it.
     #[doc(hidden)]
     pub fn readers(&self) -> &SqlitePool {

@@ -5,9 +5,18 @@
 //! any error the member's savepoint is rolled back by name: if SQLite does not know it any more, the batch is gone, and every
 //! member runs again alone: flows find by key, fence or version whether they were applied.
 
-use std::{mem, sync::Arc, time::Duration};
+use std::{
+    mem,
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
+use futures_util::FutureExt;
 use sqlx::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
@@ -34,15 +43,21 @@ const YIELDS: usize = 4;
 pub(super) struct Writer {
     queue: mpsc::Sender<Box<dyn Member>>,
     patience: Duration,
+    commits: Arc<AtomicU64>,
 }
 
 impl Writer {
     /// Starts the task; it ends when the last sender is gone.
     pub(super) fn start(connection: SqliteConnection, options: &SqliteOptions) -> Self {
         let (queue, members) = mpsc::channel(QUEUE);
-        let clock = options.clock.clone();
-        tokio::spawn(Gathering { connection, clock }.run(members));
-        Self { queue, patience: options.patience }
+        let (clock, commits) = (options.clock.clone(), Arc::default());
+        tokio::spawn(Gathering { connection, clock, commits: Arc::clone(&commits) }.run(members));
+        Self { queue, patience: options.patience, commits }
+    }
+
+    /// COMMITs that succeeded so far.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     /// Runs a flow as a member of some batch.
@@ -144,6 +159,7 @@ enum Part {
 struct Gathering {
     connection: SqliteConnection,
     clock: Option<Clock>,
+    commits: Arc<AtomicU64>,
 }
 
 impl Gathering {
@@ -178,7 +194,7 @@ impl Gathering {
                 next = waiting(queue).await;
             }
         }
-        match self.execute("COMMIT").await {
+        match self.commit().await {
             Ok(()) => kept.iter_mut().for_each(|member| member.tell(Ok(()))),
             Err(error) => {
                 tracing::warn!(%error, members = kept.len(), "a gathered commit failed; its members run again alone");
@@ -194,7 +210,7 @@ impl Gathering {
             if let Err(error) = self.execute("SAVEPOINT member").await {
                 return Part::BatchLost(error);
             }
-            let aborted = match member.run(&mut self.connection, self.clock.clone()).await {
+            let aborted = match body(member, &mut self.connection, self.clock.clone()).await {
                 Ok(()) => match self.execute("RELEASE member").await {
                     Ok(()) => return Part::Kept,
                     Err(error) => return Part::BatchLost(error),
@@ -234,7 +250,7 @@ impl Gathering {
     async fn alone(&mut self, member: &mut dyn Member) -> Result<(), StoreError> {
         self.execute("BEGIN IMMEDIATE").await?;
         let outcome = match self.part(member).await {
-            Part::Kept => self.execute("COMMIT").await.map_err(|error| match error {
+            Part::Kept => self.commit().await.map_err(|error| match error {
                 StoreError::Busy(Some(cause)) | StoreError::Refused(cause) => StoreError::Unknown(cause),
                 StoreError::Busy(None)
                 | StoreError::Unknown(_)
@@ -249,6 +265,12 @@ impl Gathering {
         outcome
     }
 
+    async fn commit(&mut self) -> Result<(), StoreError> {
+        self.execute("COMMIT").await?;
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// Back to no transaction, whether SQLite has ended it already or not.
     async fn leave_transaction(&mut self) {
         let _ended_already = self.execute("ROLLBACK").await;
@@ -257,6 +279,20 @@ impl Gathering {
     async fn execute(&mut self, sql: &'static str) -> Result<(), StoreError> {
         sqlx::query(sql).execute(&mut self.connection).await.map(mem::drop).map_err(failed)
     }
+}
+
+/// Runs a member's body. One that panics is undone like one that failed: the writer, and with it every other write, lives on.
+async fn body(
+    member: &mut dyn Member,
+    connection: &mut SqliteConnection,
+    clock: Option<Clock>,
+) -> Result<(), Abort> {
+    let run = AssertUnwindSafe(member.run(connection, clock)).catch_unwind();
+    run.await.unwrap_or_else(|_panic| {
+        Err(Abort::Failed(StoreError::Refused(Arc::new(std::io::Error::other(
+            "a transaction's body panicked",
+        )))))
+    })
 }
 
 /// The next member, if one comes before others have had a few turns.
