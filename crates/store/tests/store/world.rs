@@ -86,6 +86,11 @@ impl World {
         Self { store: Arc::new(store), clock, _folder: Some(folder) }
     }
 
+    /// Over a store whose clock is `clock`.
+    pub fn over(store: SqlStore<Sqlite>, clock: Hands) -> Self {
+        Self { store: Arc::new(store), clock, _folder: None }
+    }
+
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }

@@ -1,0 +1,76 @@
+//! Reads the schema's own catalogue: what it must say for every table.
+
+use payment::{Stance, StateName};
+
+use super::File;
+
+/// The directory that leads from a caller to its merchant: the one table whose key is not the merchant's.
+const DIRECTORY: &str = "api_key";
+
+#[tokio::test]
+async fn every_unique_index_begins_with_the_merchant() {
+    let file = File::new();
+    let _store = file.store().await;
+    let mut raw = file.raw().await;
+    let indexes = raw
+        .texts(
+            "SELECT t.name || ' ' || i.name || ' ' || c.name FROM sqlite_master t \
+             JOIN pragma_index_list(t.name) i ON i.\"unique\" = 1 JOIN pragma_index_info(i.name) c ON c.seqno = 0 \
+             WHERE t.type = 'table' AND t.name NOT LIKE '\\_sqlx%' ESCAPE '\\' ORDER BY 1",
+        )
+        .await;
+    assert_eq!(indexes.len(), 17, "{indexes:#?}");
+    for index in indexes {
+        let [table, _, first] = index.split(' ').collect::<Vec<_>>()[..] else { panic!("{index}") };
+        assert!(first == "merchant_id" || table == DIRECTORY, "{index}");
+    }
+    // Each primary key is among them: none is an implicit rowid.
+    let keyless = raw
+        .texts(
+            "SELECT name FROM sqlite_master t WHERE type = 'table' AND name NOT LIKE '\\_sqlx%' ESCAPE '\\' \
+             AND NOT EXISTS (SELECT 1 FROM pragma_index_list(t.name) WHERE origin = 'pk')",
+        )
+        .await;
+    assert_eq!(keyless, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_occupying_index_holds_every_state_whose_stance_is_not_free() {
+    let file = File::new();
+    let _store = file.store().await;
+    let mut raw = file.raw().await;
+    let index =
+        raw.texts("SELECT sql FROM sqlite_master WHERE name = 'payment_intent_occupying'").await.remove(0);
+    let table = raw.texts("SELECT sql FROM sqlite_master WHERE name = 'payment_intent'").await.remove(0);
+    let exempt = index.split_once("NOT IN").unwrap().1;
+    for state in StateName::ALL {
+        let quoted = format!("'{state}'");
+        assert_eq!(exempt.contains(&quoted), state.stance() == Stance::Free, "{state}");
+        assert!(table.contains(&quoted), "{state} cannot be stored");
+    }
+}
+
+#[tokio::test]
+async fn every_connection_is_durable_and_keeps_foreign_keys() {
+    let file = File::new();
+    let store = file.store().await;
+    let mut reader = store.dialect().readers().acquire().await.unwrap();
+    for (pragma, wanted) in
+        [("synchronous", "2"), ("foreign_keys", "1"), ("journal_mode", "wal"), ("query_only", "1")]
+    {
+        let sql = sqlx::AssertSqlSafe(format!("SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}"));
+        let found: String = sqlx::query_scalar(sql).fetch_one(&mut *reader).await.unwrap();
+        assert_eq!(found, wanted, "{pragma}");
+    }
+}
+
+#[tokio::test]
+async fn the_schema_is_migrated_once() {
+    let file = File::new();
+    for _ in 0..2 {
+        file.store().await;
+    }
+    let mut raw = file.raw().await;
+    assert_eq!(raw.int("SELECT max(version) FROM _sqlx_migrations").await, store::Sqlite::newest_schema());
+    assert_eq!(raw.count("_sqlx_migrations").await, store::Sqlite::newest_schema());
+}
