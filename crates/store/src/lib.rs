@@ -29,7 +29,7 @@ pub use records::{
 };
 pub use sql::SqlStore;
 pub use sqlite::{Sqlite, SqliteOptions};
-pub use tables::{Clock, Tables};
+pub use tables::{Abort, ChargeRow, Clock, KeyRow, Tables};
 
 /// The transactions. Each method is one: applied as a whole, not at all, or ([`StoreError::Unknown`]) unknown until read again.
 #[async_trait]

@@ -175,7 +175,9 @@ impl Tables for Draft {
 
     async fn update_checkout_terms(&mut self, row: &CheckoutRecord, version: i64) -> Result<bool, Abort> {
         let found = self.rows.checkouts.get_mut(&(row.tenant.clone(), row.id));
-        let Some(found) = found.filter(|found| found.version == version) else { return Ok(false) };
+        let writable =
+            |found: &CheckoutRecord| found.version == version && found.status != CheckoutStatus::Paid;
+        let Some(found) = found.filter(|found| writable(found)) else { return Ok(false) };
         *found = row.clone();
         Ok(true)
     }
