@@ -1,11 +1,8 @@
 //! A store with a clock in the test's hand, and short words for what happens to it.
 
-use std::{
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, AtomicU64, Ordering},
 };
 
 use payment::{
@@ -13,8 +10,8 @@ use payment::{
     transition,
 };
 use store::{
-    CheckoutRecord, ClaimDue, Claimed, Clock, Commit, Committed, IntentRecord, MemoryStore, OpenedCheckout,
-    SqlStore, Sqlite, SqliteOptions, Stage, Store, Story, Submitted, Tenant,
+    Backend, CheckoutRecord, ClaimDue, Claimed, Clock, Commit, Committed, Flow, IntentRecord, MemoryStore,
+    OpenedCheckout, SqlStore, Sqlite, SqliteOptions, Stage, Store, Story, Submitted, Tenant,
 };
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -66,9 +63,16 @@ impl Hands {
     }
 }
 
+/// What lies below the trait that the product calls.
+enum Backing {
+    Memory(Arc<MemoryStore>),
+    Sqlite(Arc<SqlStore<Sqlite>>),
+}
+
 /// A store under test.
 pub struct World {
     pub store: Arc<dyn Store>,
+    backing: Backing,
     pub clock: Hands,
     /// The database file lives as long as the world.
     _folder: Option<TempDir>,
@@ -77,18 +81,29 @@ pub struct World {
 impl World {
     pub fn in_memory() -> Self {
         let clock = Hands::default();
-        Self { store: Arc::new(MemoryStore::new(clock.clock())), clock, _folder: None }
+        let store = Arc::new(MemoryStore::new(clock.clock()));
+        Self { store: store.clone(), backing: Backing::Memory(store), clock, _folder: None }
     }
 
     pub async fn on_sqlite() -> Self {
         let (folder, clock) = (TempDir::new().unwrap(), Hands::default());
-        let store = open_sqlite(folder.path().join("test.db"), &clock).await;
-        Self { store: Arc::new(store), clock, _folder: Some(folder) }
+        let path = folder.path().join("test.db");
+        let options = SqliteOptions { clock: Some(clock.clock()), ..SqliteOptions::new(path) };
+        Self { _folder: Some(folder), ..Self::over(SqlStore::open(options).await.unwrap(), clock) }
     }
 
     /// Over a store whose clock is `clock`.
     pub fn over(store: SqlStore<Sqlite>, clock: Hands) -> Self {
-        Self { store: Arc::new(store), clock, _folder: None }
+        let store = Arc::new(store);
+        Self { store: store.clone(), backing: Backing::Sqlite(store), clock, _folder: None }
+    }
+
+    /// One transaction of the test's own making.
+    pub async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> R {
+        match &self.backing {
+            Backing::Memory(store) => store.write(flow).await.unwrap(),
+            Backing::Sqlite(store) => store.write(flow).await.unwrap(),
+        }
     }
 
     pub fn now(&self) -> Timestamp {
@@ -144,11 +159,6 @@ impl World {
     pub async fn due(&self, most: usize) -> Vec<Claimed> {
         self.store.claim_due(due(most)).await.unwrap()
     }
-}
-
-pub async fn open_sqlite(path: PathBuf, clock: &Hands) -> SqlStore<Sqlite> {
-    let options = SqliteOptions { clock: Some(clock.clock()), ..SqliteOptions::new(path) };
-    SqlStore::open(options).await.unwrap()
 }
 
 pub fn due(most: usize) -> ClaimDue {

@@ -8,6 +8,7 @@ mod open_checkout;
 mod open_intent;
 mod random;
 mod submit;
+mod tables;
 
 use crate::world::World;
 

@@ -55,7 +55,7 @@ impl File {
     async fn raw(&self) -> Raw {
         let options =
             SqliteConnectOptions::new().filename(self.path()).foreign_keys(true).disable_statement_logging();
-        Raw(options.busy_timeout(Duration::ZERO).connect().await.unwrap())
+        Raw(options.busy_timeout(Duration::from_secs(10)).connect().await.unwrap())
     }
 }
 

@@ -160,10 +160,12 @@ async fn r2_who_did_not_claim_the_key_gets_the_first_answer() {
     let track = Track::new().await;
     let (mut first, mut replays) = (Vec::new(), Vec::new());
     for opened in track.race_for_a_key().await {
-        match opened {
-            OpenedCheckout::Fresh(_, answer) => first.push(Some(answer)),
-            OpenedCheckout::Known(KnownKey::Same { answer, .. }) => replays.push(answer),
-            other => panic!("{other:?}"),
+        match &opened {
+            OpenedCheckout::Fresh(_, answer) => first.push(Some(answer.clone())),
+            OpenedCheckout::Known(KnownKey::Same { answer, .. }) => replays.push(answer.clone()),
+            OpenedCheckout::Known(KnownKey::Reused { .. })
+            | OpenedCheckout::Paid(_)
+            | OpenedCheckout::InProgress(..) => panic!("{opened:?}"),
         }
     }
     let first = only(first);
