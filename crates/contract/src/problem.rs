@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Checkout;
+
 /// `application/problem+json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
@@ -21,4 +23,7 @@ pub struct Problem {
     pub field: Option<String>,
     /// Which request this answers, for support.
     pub request_id: String,
+    /// The checkout as it is now, where the caller saw other terms (`checkout_changed`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<Box<Checkout>>,
 }

@@ -1,0 +1,186 @@
+//! Records as the API shows them.
+
+use contract::{
+    Amount, Attempt, Checkout, CheckoutIntent, CheckoutStatus, Decline, IntentState, JournalEntry, Metadata, NextAction,
+    PaymentIntent, PaymentMethod, ProviderLink,
+};
+use engine::Answers;
+use payment::{Money, State, StateName, Timestamp};
+use store::{Answer, CheckoutRecord, IntentRecord, Story};
+
+/// Writes answers with absolute links.
+pub struct JsonAnswers {
+    /// Base of every absolute link.
+    pub public_url: String,
+}
+
+impl Answers for JsonAnswers {
+    fn checkout(&self, status: u16, checkout: &CheckoutRecord, intent: &IntentRecord, token: &str) -> Answer {
+        let view = checkout_view(&self.public_url, checkout, intent, token);
+        Answer { status, location: Some(format!("/v1/checkouts/{}", checkout.id)), body: json(&view) }
+    }
+
+    fn intent(&self, status: u16, checkout: &CheckoutRecord, intent: &IntentRecord) -> Answer {
+        let view = intent_view(checkout, intent);
+        Answer { status, location: Some(intent_location(intent)), body: json(&view) }
+    }
+}
+
+/// Where an intent is read.
+pub(crate) fn intent_location(intent: &IntentRecord) -> String {
+    format!("/v1/payment_intents/{}", intent.id)
+}
+
+pub(crate) fn json<T: serde::Serialize>(view: &T) -> Vec<u8> {
+    serde_json::to_vec(view).expect("answers are JSON")
+}
+
+/// RFC 3339, UTC.
+pub(crate) fn rfc3339(at: Timestamp) -> String {
+    let moment = jiff::Timestamp::from_millisecond(at.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    format!("{moment:.3}")
+}
+
+fn amount(money: Money) -> Amount {
+    Amount::new(money.decimal(), money.currency().code())
+}
+
+/// A checkout with the intent to show.
+pub(crate) fn checkout_view(
+    public_url: &str,
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+    token: &str,
+) -> Checkout {
+    Checkout {
+        id: checkout.id.to_string(),
+        object: "checkout".to_owned(),
+        status: status(checkout.status),
+        order_id: checkout.order.to_string(),
+        amount: amount(checkout.amount),
+        description: checkout.description.clone(),
+        url: format!("{public_url}/pay/{}?token={token}", checkout.id),
+        client_token: token.to_owned(),
+        version: checkout.version,
+        payment_intent: CheckoutIntent {
+            id: intent.id.to_string(),
+            submit_key: intent.submit_key.to_string(),
+            state: state(intent.state.name()),
+        },
+        metadata: Metadata(checkout.metadata.clone()),
+        created_at: rfc3339(checkout.created_at),
+        expires_at: rfc3339(checkout.expires_at),
+    }
+}
+
+fn status(status: payment::CheckoutStatus) -> CheckoutStatus {
+    match status {
+        payment::CheckoutStatus::Open => CheckoutStatus::Open,
+        payment::CheckoutStatus::Paid => CheckoutStatus::Paid,
+        payment::CheckoutStatus::Canceled => CheckoutStatus::Canceled,
+        payment::CheckoutStatus::Expired => CheckoutStatus::Expired,
+    }
+}
+
+fn state(name: StateName) -> IntentState {
+    match name {
+        StateName::Created => IntentState::Created,
+        StateName::Processing => IntentState::Processing,
+        StateName::RequiresAction => IntentState::RequiresAction,
+        StateName::Confirming => IntentState::Confirming,
+        StateName::Authorized => IntentState::Authorized,
+        StateName::NeedsReview => IntentState::NeedsReview,
+        StateName::Succeeded => IntentState::Succeeded,
+        StateName::Declined => IntentState::Declined,
+        StateName::Canceled => IntentState::Canceled,
+        StateName::Expired => IntentState::Expired,
+    }
+}
+
+/// An intent as a shopper may see it.
+pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> PaymentIntent {
+    PaymentIntent {
+        id: intent.id.to_string(),
+        object: "payment_intent".to_owned(),
+        state: state(intent.state.name()),
+        amount: amount(intent.amount),
+        checkout_id: intent.checkout.to_string(),
+        checkout_version: intent.checkout_version,
+        order_id: checkout.order.to_string(),
+        submit_key: intent.submit_key.to_string(),
+        payment_method: intent.method.map(|method| PaymentMethod {
+            kind: method.as_str().to_owned(),
+            last4: intent.paid_with.as_ref().and_then(|paid| paid.last4.clone()),
+        }),
+        decline: decline(&intent.state),
+        next_action: next_action(&intent.state),
+        previous_intent_id: intent.previous.map(|id| id.to_string()),
+        created_at: rfc3339(intent.created_at),
+        provider: None,
+        attempts: None,
+        journal: None,
+    }
+}
+
+/// An intent as its merchant may see it: with operation, attempts, external id and journal (R8, R24).
+pub(crate) fn intent_with_story(
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+    provider: &str,
+    story: Story,
+) -> PaymentIntent {
+    let attempts = story.attempts.into_iter().map(|attempt| Attempt {
+        id: attempt.id.to_string(),
+        operation_id: attempt.operation.to_string(),
+        started_at: rfc3339(attempt.started_at),
+        outcome: attempt.outcome,
+    });
+    let journal = story.journal.into_iter().map(|row| JournalEntry {
+        seq: row.line.seq,
+        at: rfc3339(row.line.at),
+        from: row.line.from,
+        event: row.line.event,
+        to: row.line.to,
+        evidence: row.line.evidence,
+        hash: row.hash.to_string(),
+    });
+    let name = story.operation.frozen.map_or_else(|| provider.to_owned(), |frozen| frozen.provider);
+    PaymentIntent {
+        provider: Some(ProviderLink { name, object_id: story.operation.object.map(|id| id.to_string()) }),
+        attempts: Some(attempts.collect()),
+        journal: Some(journal.collect()),
+        ..intent_view(checkout, intent)
+    }
+}
+
+fn decline(state: &State) -> Option<Decline> {
+    match state {
+        State::Declined { by, code, message } => {
+            Some(Decline { by: by.as_str().to_owned(), code: code.clone(), message: message.clone() })
+        }
+        State::Created
+        | State::Processing { .. }
+        | State::RequiresAction { .. }
+        | State::Confirming { .. }
+        | State::Authorized { .. }
+        | State::NeedsReview { .. }
+        | State::Succeeded { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => None,
+    }
+}
+
+fn next_action(state: &State) -> Option<NextAction> {
+    match state {
+        State::RequiresAction { url, .. } => Some(NextAction::Redirect { url: url.clone() }),
+        State::Created
+        | State::Processing { .. }
+        | State::Confirming { .. }
+        | State::Authorized { .. }
+        | State::NeedsReview { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => None,
+    }
+}

@@ -1,0 +1,75 @@
+//! `payonce demo`: bank, server and shop in one process, with a merchant whose keys everybody knows.
+
+use anyhow::{Context, Result};
+use bank::{Bank, Ledger};
+use payment::{MerchantId, Mode};
+use shop::{Config as ShopConfig, Shop};
+
+use super::serve::Running;
+use crate::{
+    commands::shutdown_signal,
+    config::{Config, MerchantConfig, ProviderConfig, SecretText},
+    net, setup,
+};
+
+const MERCHANT: &str = "mer_demo";
+const PUBLISHABLE_KEY: &str = "pk_test_demo";
+const BANK_ACCOUNT: &str = "100500";
+const BANK_SECRET: &str = "test_demo";
+
+/// Runs until it is told to stop.
+pub async fn run(config: Config) -> Result<()> {
+    let bank_listener = net::bind(config.bank_listen, "PAYONCE_BANK_LISTEN").await?;
+    let ledger = Ledger::File(config.data.join("bank.db"));
+    let bank = Bank::open(bank::Config::new(ledger)).context("cannot open the sandbox bank")?;
+    let banking = tokio::spawn(bank.serve(bank_listener, shutdown_signal()));
+
+    let running = Running::start(&config).await?;
+    setup::put_merchant(&running.app.engine, &merchant(&config)?).await?;
+    let shop = Shop::new(ShopConfig {
+        api_url: format!("http://{}", config.listen),
+        payment_pages_url: config.public_url.clone(),
+        public_url: config.public_url.clone(),
+        secret_key: config.demo_secret_key.0.clone(),
+    })?;
+    // Last, so that whoever reaches it finds everything there.
+    let listener = net::bind(config.listen, "PAYONCE_LISTEN").await?;
+    print!("{}", welcome(&config));
+    running.serve(listener, shop.router()).await?;
+    banking.await.context("the bank's task")?.context("the bank ended")
+}
+
+fn merchant(config: &Config) -> Result<MerchantConfig> {
+    Ok(MerchantConfig {
+        id: MerchantId::parse(MERCHANT)?,
+        name: "Зерно".to_owned(),
+        mode: Mode::Test,
+        secret_key: config.demo_secret_key.clone(),
+        publishable_key: Some(PUBLISHABLE_KEY.to_owned()),
+        provider: ProviderConfig {
+            kind: "yookassa".to_owned(),
+            account: BANK_ACCOUNT.to_owned(),
+            secret: SecretText(BANK_SECRET.to_owned()),
+            url: config.bank_url.clone(),
+            notify_secret: None,
+        },
+        return_origins: vec![config.public_url.clone()],
+        frame_origins: vec![config.public_url.clone()],
+        webhook: None,
+    })
+}
+
+fn welcome(config: &Config) -> String {
+    let (url, bank, data) = (&config.public_url, &config.bank_url, config.data.display());
+    format!(
+        "Payonce demo\n\
+         \x20 shop    {url}/shop    order something and pay with 5555 5555 5555 4444, any later date, any code\n\
+         \x20 API     {url}/v1      Authorization: Bearer {PUBLIC_HINT}\n\
+         \x20 bank    {bank}/ledger what the bank has really charged\n\
+         \x20 data    {data}\n\
+         Ctrl+C ends it; the data stays.\n"
+    )
+}
+
+/// The default is known to everybody; another one is not printed.
+const PUBLIC_HINT: &str = "sk_test_demo (or PAYONCE_DEMO_SECRET_KEY)";

@@ -1,0 +1,69 @@
+//! `payonce serve`: the server alone, for merchants that are configured.
+
+use std::{net::SocketAddr, time::Duration};
+
+use anyhow::{Context, Result, bail};
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    background,
+    commands::shutdown_signal,
+    config::Config,
+    http::{self, App},
+    net, setup,
+};
+
+/// What is under way gets this long to end; then its leases do, and another process goes on.
+const GRACE: Duration = Duration::from_secs(8);
+
+/// Runs until it is told to stop.
+pub async fn run(config: Config) -> Result<()> {
+    let running = Running::start(&config).await?;
+    if running.app.engine.directory.merchants().await?.is_empty() {
+        bail!("no merchant is configured: add a [[merchant]] to the file that PAYONCE_CONFIG names, or run `payonce demo` first");
+    }
+    let listener = net::bind(config.listen, "PAYONCE_LISTEN").await?;
+    println!("Payonce serves {} ({})", config.public_url, config.listen);
+    running.serve(listener, Router::new()).await
+}
+
+/// An engine at work.
+pub(super) struct Running {
+    pub(super) app: App,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Running {
+    pub(super) async fn start(config: &Config) -> Result<Self> {
+        let engine = setup::engine(config).await?;
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        background::start(engine.clone(), &tasks, &stop);
+        Ok(Self { app: App::new(engine, config, tasks.clone()), tasks, stop })
+    }
+
+    /// Serves the API and `more` until the process is told to stop; then lets what is under way end.
+    pub(super) async fn serve(self, listener: TcpListener, more: Router) -> Result<()> {
+        let router = http::router(self.app).merge(more);
+        let stopped = self.stop.clone();
+        let told = async move {
+            shutdown_signal().await;
+            stopped.cancel();
+        };
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let serving = axum::serve(listener, service).with_graceful_shutdown(told);
+        let stop = self.stop.clone();
+        tokio::select! {
+            served = serving => served.context("the server ended")?,
+            // A connection that stays open does not hold the process: what it asked for runs in tasks of its own.
+            () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
+        }
+        self.tasks.close();
+        if tokio::time::timeout(GRACE, self.tasks.wait()).await.is_err() {
+            tracing::warn!("stopped with work under way; its leases end and it is driven again");
+        }
+        Ok(())
+    }
+}

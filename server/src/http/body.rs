@@ -1,0 +1,72 @@
+//! Reading bodies: bounded, patient only for a while, strict about JSON.
+
+use std::time::Duration;
+
+use axum::{
+    body::{Body, Bytes},
+    http::{HeaderMap, header},
+};
+use http_body_util::BodyExt;
+use serde::de::DeserializeOwned;
+
+use super::{ApiError, Code};
+
+/// Longest body that is read.
+const MAX_BODY_BYTES: usize = 64 << 10;
+/// A longer one is read and dropped up to here, so that the client sees the refusal and not a broken connection.
+const MAX_DROPPED_BYTES: usize = 1 << 20;
+/// A body has to be here by then.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// A JSON body: unknown and repeated fields are refused, and the field to blame is named.
+pub(super) async fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, ApiError> {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") {
+        // Read and dropped, for the same reason as a body that is too long.
+        read(body).await?;
+        return Err(Code::UnsupportedMediaType.error("Send `Content-Type: application/json`."));
+    }
+    let bytes = read(body).await?;
+    let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let detail = error.into_inner().to_string();
+        match path.as_str() {
+            "." => Code::InvalidJson.error(detail),
+            _ => Code::InvalidJson.field(path, detail),
+        }
+    })?;
+    deserializer.end().map_err(|error| Code::InvalidJson.error(error.to_string()))?;
+    Ok(value)
+}
+
+/// A form's fields.
+pub(super) async fn read_form<T: DeserializeOwned>(body: Body) -> Result<T, ApiError> {
+    let bytes = read(body).await?;
+    serde_urlencoded::from_bytes(&bytes).map_err(|error| Code::InvalidRequest.error(error.to_string()))
+}
+
+async fn read(body: Body) -> Result<Bytes, ApiError> {
+    let slow = |_| Code::RequestTimeout.error("The body did not arrive in time. Nothing was changed.");
+    tokio::time::timeout(DEADLINE, read_bounded(body)).await.map_err(slow)?
+}
+
+async fn read_bounded(mut body: Body) -> Result<Bytes, ApiError> {
+    let (mut kept, mut seen) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Code::InvalidRequest.error("The body broke off. Nothing was changed."))?;
+        let Ok(chunk) = frame.into_data() else { continue };
+        seen += chunk.len();
+        if seen > MAX_DROPPED_BYTES {
+            break;
+        }
+        if seen <= MAX_BODY_BYTES {
+            kept.extend_from_slice(&chunk);
+        }
+    }
+    if seen > MAX_BODY_BYTES {
+        return Err(Code::BodyTooLarge.error("A body may have 64 KiB. Nothing was changed."));
+    }
+    Ok(kept.into())
+}

@@ -1,0 +1,75 @@
+//! `/v1/checkouts`.
+
+use axum::{
+    Json,
+    body::Body,
+    extract::{Path, State},
+    http::HeaderMap,
+    response::Response,
+};
+use contract::{Checkout, CreateCheckout};
+use engine::CheckoutOutcome;
+use payment::{CheckoutId, KeyKind};
+use store::{KeyUse, MerchantRecord, StoreError, Tenant};
+
+use super::{ApiError, App, Code, body::read_json, caller, idempotency, terms};
+use crate::answers::checkout_view;
+
+/// `POST /v1/checkouts`.
+pub(super) async fn create(State(app): State<App>, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
+    let tenant = caller::merchant(&app, &headers).await?;
+    let key = idempotency::key(&headers)?;
+    let body: CreateCheckout = read_json(&headers, body).await?;
+    let terms = terms::checkout(body, &merchant(&app, &tenant).await?)?;
+    let fingerprint = terms::checkout_fingerprint(&terms);
+    let key = KeyUse { tenant, kind: KeyKind::CreateCheckout, key, fingerprint };
+    let engine = app.engine.clone();
+    match app.run(async move { engine.open_checkout(key, terms).await }).await? {
+        CheckoutOutcome::Answer { answer, replayed } => Ok(idempotency::respond(answer, replayed)),
+        CheckoutOutcome::KeyReused { field } => Err(key_reused(&field)),
+        CheckoutOutcome::Paid(id) => Err(order_paid(format!("/v1/checkouts/{id}"))),
+        CheckoutOutcome::InProgress(_, intent) => Err(Code::IntentInProgress
+            .error("The order has a payment under way with other terms; it has to end first. Nothing was changed.")
+            .at(format!("/v1/payment_intents/{intent}"))),
+    }
+}
+
+/// `GET /v1/checkouts/{id}`.
+pub(super) async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Json<Checkout>, ApiError> {
+    let caller = caller::anyone(&app, &headers).await?;
+    let id: CheckoutId = id.parse().map_err(|_| not_found())?;
+    if !caller.may_see(id) {
+        return Err(not_found());
+    }
+    let (store, tenant) = (app.engine.store.clone(), caller.tenant().clone());
+    let found = app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
+    let (checkout, intent) = found.ok_or_else(not_found)?;
+    caller.check_generation(&checkout)?;
+    Ok(Json(checkout_view(&app.public_url, &checkout, &intent, &app.engine.token(&checkout))))
+}
+
+pub(super) async fn merchant(app: &App, tenant: &Tenant) -> Result<MerchantRecord, ApiError> {
+    let (directory, tenant) = (app.engine.directory.clone(), tenant.clone());
+    let found = app.run(async move { directory.merchant(&tenant).await.map_err(StoreError::into) }).await?;
+    found.ok_or_else(caller::unauthorized)
+}
+
+/// The same for a missing thing and for another's.
+pub(super) fn not_found() -> ApiError {
+    Code::NotFound.error("There is no such thing, or it is not yours.")
+}
+
+pub(super) fn key_reused(field: &str) -> ApiError {
+    Code::KeyReused.field(
+        field,
+        format!("This key was first used with another `{field}`. Nothing was changed; a new intention needs a new key."),
+    )
+}
+
+pub(super) fn order_paid(location: String) -> ApiError {
+    Code::OrderPaid.error("The order is paid; nothing was charged again. A second purchase needs another order_id.").at(location)
+}

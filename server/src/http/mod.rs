@@ -1,0 +1,110 @@
+//! Routes. Each handler parses, calls one use case, and maps what came of it; a use case runs in a task of its own.
+
+mod body;
+mod caller;
+mod card_number;
+mod checkouts;
+mod health;
+mod idempotency;
+mod pages;
+mod payment_intents;
+mod problem;
+mod rate;
+mod terms;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::Request,
+    http::{HeaderName, HeaderValue, header},
+    middleware::{self, Next},
+    response::Response,
+    routing::{get, post},
+};
+use engine::{Engine, EngineError};
+use tokio_util::task::TaskTracker;
+
+use crate::{assets, config::Config, ids};
+
+pub(crate) use problem::{ApiError, Code};
+
+/// What every handler has.
+#[derive(Clone)]
+pub struct App {
+    /// The use cases.
+    pub engine: Engine,
+    /// Base of every absolute link.
+    pub public_url: Arc<str>,
+    /// What is under way: the server waits for it when it stops.
+    pub tasks: TaskTracker,
+    assets: Arc<app::Assets>,
+    rate: Option<Arc<rate::Limiter>>,
+}
+
+impl App {
+    /// Over an engine.
+    pub fn new(engine: Engine, config: &Config, tasks: TaskTracker) -> Self {
+        Self {
+            engine,
+            public_url: config.public_url.as_str().into(),
+            tasks,
+            assets: Arc::new(assets::paths()),
+            rate: rate::limiter(config.rate_limit),
+        }
+    }
+
+    /// Runs a step in a task of its own: a client that goes away cancels nothing (fault 10), and no cancelled future leaves a
+    /// transaction open (sqlx 0.9.0, issue 4393).
+    async fn run<R: Send + 'static>(
+        &self,
+        step: impl Future<Output = Result<R, EngineError>> + Send + 'static,
+    ) -> Result<R, ApiError> {
+        match self.tasks.spawn(step).await {
+            Ok(result) => Ok(result?),
+            Err(panicked) => {
+                tracing::error!(error = %panicked, "a step panicked");
+                Err(Code::Internal.error("The server failed while it worked on this; repeat it with the same key."))
+            }
+        }
+    }
+}
+
+/// The API, the pages and the files.
+pub fn router(app: App) -> Router {
+    Router::new()
+        .route("/v1/checkouts", post(checkouts::create))
+        .route("/v1/checkouts/{id}", get(checkouts::show))
+        .route("/v1/checkouts/{id}/payment_intents", post(payment_intents::create))
+        .route("/v1/payment_intents/{id}", get(payment_intents::show))
+        .route("/v1/payment_intents/{id}/submit", post(payment_intents::submit))
+        .route("/pay/{id}", get(pages::pay).post(pages::submit))
+        .route("/pay/{id}/again", post(pages::again))
+        .route("/pay/{id}/status", get(pages::status))
+        .layer(middleware::from_fn_with_state(app.clone(), rate::limit))
+        .route("/pkg/{file}", get(assets::serve))
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .fallback(problem::not_found)
+        .method_not_allowed_fallback(problem::method_not_allowed)
+        .layer(middleware::from_fn(request_id))
+        .with_state(app)
+}
+
+/// Names each request, for problems and for support.
+static REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+
+tokio::task_local! {
+    /// The id of the request at hand.
+    static CURRENT_REQUEST: String;
+}
+
+async fn request_id(request: Request, next: Next) -> Response {
+    let id = format!("req_{}", ids::random_text());
+    let header = HeaderValue::from_str(&id).ok();
+    let mut response = CURRENT_REQUEST.scope(id, next.run(request)).await;
+    let headers = response.headers_mut();
+    headers.extend(header.map(|id| (REQUEST_ID.clone(), id)));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}

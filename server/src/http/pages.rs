@@ -1,0 +1,232 @@
+//! The shopper's pages. Opening one changes nothing; a plain form works where no script does.
+
+use app::{Lang, Message, Page};
+use axum::{
+    body::Body,
+    extract::{Path, Query, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+};
+use payment::{CheckoutId, IdempotencyKey, State as PaymentState};
+use serde::Deserialize;
+use store::{CheckoutRecord, IntentRecord, MerchantRecord, StoreError};
+
+use super::{
+    ApiError, App, Code, body::read_form,
+    caller::{self, Caller},
+    checkouts, payment_intents,
+};
+use crate::{
+    answers::{checkout_view, intent_view, rfc3339},
+    ids,
+};
+
+/// `?token=…&lang=…`. The token is never logged.
+#[derive(Deserialize)]
+pub(super) struct Address {
+    token: Option<String>,
+    lang: Option<String>,
+}
+
+impl Address {
+    fn lang(&self, headers: &HeaderMap) -> Lang {
+        let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        Lang::negotiate(self.lang.as_deref(), accepted)
+    }
+
+    fn back_to(&self, id: &str) -> String {
+        let token = self.token.as_deref().unwrap_or_default();
+        match self.lang.as_deref().filter(|lang| lang.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')) {
+            Some(lang) => format!("/pay/{id}?token={token}&lang={lang}"),
+            None => format!("/pay/{id}?token={token}"),
+        }
+    }
+}
+
+/// The form under "try again".
+#[derive(Deserialize)]
+pub(super) struct Again {
+    previous: String,
+}
+
+/// `GET /pay/{checkout}`.
+pub(super) async fn pay(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(address): Query<Address>,
+    headers: HeaderMap,
+) -> Response {
+    let lang = address.lang(&headers);
+    match load(&app, &id, &address, lang).await {
+        Ok((page, merchant)) => document(&page, &merchant, page.render_pay(), None),
+        Err(error) => message(&app, lang, &error),
+    }
+}
+
+/// `GET /pay/{checkout}/status`.
+pub(super) async fn status(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(address): Query<Address>,
+    headers: HeaderMap,
+) -> Response {
+    let lang = address.lang(&headers);
+    match load(&app, &id, &address, lang).await {
+        Ok((page, merchant)) => document(&page, &merchant, page.render_status(), page.refresh_s()),
+        Err(error) => message(&app, lang, &error),
+    }
+}
+
+/// `POST /pay/{checkout}`: the plain form. A card cannot come this way (its fields have no names), so nothing is submitted; the
+/// page tells what to do.
+pub(super) async fn submit(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(address): Query<Address>,
+    headers: HeaderMap,
+) -> Response {
+    let lang = address.lang(&headers);
+    match load(&app, &id, &address, lang).await {
+        Ok(_) => see_other(&address.back_to(&id)),
+        Err(error) => message(&app, lang, &error),
+    }
+}
+
+/// `POST /pay/{checkout}/again`: trying again without a script. The key names the intent it follows, so that two tabs make one.
+pub(super) async fn again(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(address): Query<Address>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let lang = address.lang(&headers);
+    match open_again(&app, &id, &address, body).await {
+        // Whatever came of it, the page shows the true state.
+        Ok(()) => see_other(&address.back_to(&id)),
+        Err(error) => message(&app, lang, &error),
+    }
+}
+
+async fn open_again(app: &App, id: &str, address: &Address, body: Body) -> Result<(), ApiError> {
+    let caller = caller::shopper(app, address.token.as_deref()).ok_or_else(caller::unauthorized)?;
+    let checkout: CheckoutId = id.parse().map_err(|_| checkouts::not_found())?;
+    let form: Again = read_form(body).await?;
+    let key = IdempotencyKey::parse(&format!("again-{}", form.previous))
+        .map_err(|error| Code::InvalidRequest.field("previous", error.to_string()))?;
+    match payment_intents::open(app, &caller, checkout, key).await {
+        Ok(_) => Ok(()),
+        Err(error) if matches!(error.code(), Code::OrderPaid | Code::CheckoutNotOpen | Code::TooManyIntents) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+async fn load(
+    app: &App,
+    id: &str,
+    address: &Address,
+    lang: Lang,
+) -> Result<(Page, MerchantRecord), ApiError> {
+    let caller = caller::shopper(app, address.token.as_deref()).ok_or_else(caller::unauthorized)?;
+    let id: CheckoutId = id.parse().map_err(|_| checkouts::not_found())?;
+    if !caller.may_see(id) {
+        return Err(checkouts::not_found());
+    }
+    let (checkout, intent) = find(app, &caller, id).await?;
+    caller.check_generation(&checkout)?;
+    let merchant = checkouts::merchant(app, &checkout.tenant).await?;
+    Ok((page(app, lang, &checkout, &intent, &merchant), merchant))
+}
+
+async fn find(app: &App, caller: &Caller, id: CheckoutId) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
+    let (store, tenant) = (app.engine.store.clone(), caller.tenant().clone());
+    let found = app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
+    found.ok_or_else(checkouts::not_found)
+}
+
+fn page(
+    app: &App,
+    lang: Lang,
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+    merchant: &MerchantRecord,
+) -> Page {
+    let paid_at = match &intent.state {
+        PaymentState::Succeeded { at, .. } => Some(rfc3339(*at)),
+        PaymentState::Created
+        | PaymentState::Processing { .. }
+        | PaymentState::RequiresAction { .. }
+        | PaymentState::Confirming { .. }
+        | PaymentState::Authorized { .. }
+        | PaymentState::NeedsReview { .. }
+        | PaymentState::Declined { .. }
+        | PaymentState::Canceled { .. }
+        | PaymentState::Expired { .. } => None,
+    };
+    Page {
+        lang,
+        nonce: ids::random_text(),
+        assets: (*app.assets).clone(),
+        shop_name: merchant.name.clone(),
+        checkout: checkout_view(&app.public_url, checkout, intent, &app.engine.token(checkout)),
+        intent: intent_view(checkout, intent),
+        email: checkout.email.clone(),
+        return_url: checkout.return_url.clone(),
+        tokenize_url: format!("{}/v3/tokens", merchant.url),
+        paid_at,
+        notice: None,
+    }
+}
+
+fn document(page: &Page, merchant: &MerchantRecord, html: String, refresh_s: Option<u32>) -> Response {
+    let mut response = Html(html).into_response();
+    let headers = response.headers_mut();
+    secure(headers, &policy(&page.nonce, merchant));
+    if let Some(seconds) = refresh_s {
+        headers.insert(header::REFRESH, HeaderValue::from(seconds));
+    }
+    response
+}
+
+/// What the page may do: its own script and style, the provider's tokenisation, and be framed where the merchant says.
+fn policy(nonce: &str, merchant: &MerchantRecord) -> String {
+    let frames = match merchant.frame_origins.as_slice() {
+        [] => "'none'".to_owned(),
+        origins => origins.join(" "),
+    };
+    format!(
+        "default-src 'none'; script-src 'nonce-{nonce}' 'strict-dynamic' 'wasm-unsafe-eval'; style-src 'self'; \
+         img-src 'self' data:; connect-src 'self' {provider}; form-action 'self'; base-uri 'none'; frame-ancestors {frames}",
+        provider = merchant.url,
+    )
+}
+
+fn secure(headers: &mut HeaderMap, policy: &str) {
+    headers.extend(HeaderValue::from_str(policy).ok().map(|policy| (header::CONTENT_SECURITY_POLICY, policy)));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+}
+
+fn see_other(location: &str) -> Response {
+    match HeaderValue::from_str(location) {
+        Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
+        Err(_) => StatusCode::BAD_REQUEST.into_response(),
+    }
+}
+
+/// An error for people.
+fn message(app: &App, lang: Lang, error: &ApiError) -> Response {
+    let (status, message) = match error.code() {
+        Code::Unauthorized => (StatusCode::UNAUTHORIZED, Message::Unauthorized),
+        Code::NotFound => (StatusCode::NOT_FOUND, Message::NotFound),
+        Code::TooManyIntents | Code::RateLimited => (StatusCode::TOO_MANY_REQUESTS, Message::TooMany),
+        Code::InvalidRequest | Code::RequestTimeout | Code::BodyTooLarge => {
+            (StatusCode::BAD_REQUEST, Message::BadRequest)
+        }
+        _ => (StatusCode::SERVICE_UNAVAILABLE, Message::Busy),
+    };
+    let mut response = (status, Html(app::render_message(lang, &app.assets.css, message))).into_response();
+    secure(response.headers_mut(), "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'");
+    response
+}

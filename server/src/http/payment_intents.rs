@@ -1,0 +1,245 @@
+//! `/v1/payment_intents`, and the trying again under `/v1/checkouts/{id}/payment_intents`.
+
+use std::time::Duration;
+
+use axum::{
+    Json,
+    body::Body,
+    extract::{Path, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use contract::{PaymentIntent, PaymentMethodInput, Submit};
+use engine::{IntentOutcome, Submission, SubmitOutcome};
+use payment::{CheckoutId, Fingerprint, IntentId, KeyKind, StateName};
+use providers::Method;
+use store::{CheckoutRecord, Claimed, IntentRecord, KeyUse, StoreError, Tenant};
+
+use super::{
+    ApiError, App, Code,
+    body::read_json,
+    caller::{self, Caller},
+    checkouts::{key_reused, not_found, order_paid},
+    idempotency, terms,
+};
+use crate::answers::{checkout_view, intent_location, intent_view, intent_with_story};
+
+/// The browser waits 10 s: it must have an answer before.
+const SUBMIT_WAIT: Duration = Duration::from_secs(8);
+/// A repeat waits this long for the first one's result.
+const REPEAT_WAIT: Duration = Duration::from_secs(1);
+/// How often a waiting repeat looks.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// When to ask again for a result that is not known.
+const RETRY_AFTER_S: u32 = 1;
+/// Longest token a provider gives.
+const MAX_TOKEN_CHARS: usize = 4096;
+
+/// `POST /v1/checkouts/{id}/payment_intents`.
+pub(super) async fn create(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let caller = caller::anyone(&app, &headers).await?;
+    let key = idempotency::key(&headers)?;
+    let id: CheckoutId = id.parse().map_err(|_| not_found())?;
+    open(&app, &caller, id, key).await
+}
+
+/// Tries a checkout again, for the API and for a page's form alike.
+pub(super) async fn open(
+    app: &App,
+    caller: &Caller,
+    id: CheckoutId,
+    key: payment::IdempotencyKey,
+) -> Result<Response, ApiError> {
+    if !caller.may_see(id) {
+        return Err(not_found());
+    }
+    let fingerprint = Fingerprint::new(KeyKind::CreateIntent, &[("checkout", id.to_string())]);
+    let key = KeyUse { tenant: caller.tenant().clone(), kind: KeyKind::CreateIntent, key, fingerprint };
+    let engine = app.engine.clone();
+    match app.run(async move { engine.open_intent(key, id).await }).await? {
+        IntentOutcome::Answer { answer, replayed } => Ok(idempotency::respond(answer, replayed)),
+        IntentOutcome::KeyReused { field } => Err(key_reused(&field)),
+        IntentOutcome::NotFound => Err(not_found()),
+        IntentOutcome::Paid(intent) => Err(order_paid(format!("/v1/payment_intents/{intent}"))),
+        IntentOutcome::NotOpen => Err(not_open()),
+        IntentOutcome::TooMany => {
+            Err(Code::TooManyIntents.error("This checkout has been tried too often. Nothing was charged."))
+        }
+    }
+}
+
+/// `GET /v1/payment_intents/{id}`.
+pub(super) async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Json<PaymentIntent>, ApiError> {
+    let caller = caller::anyone(&app, &headers).await?;
+    let (checkout, intent) = find(&app, &caller, &id).await?;
+    let Caller::Merchant(tenant) = caller else { return Ok(Json(intent_view(&checkout, &intent))) };
+    let (store, intent_id) = (app.engine.store.clone(), intent.id);
+    let story = app.run(async move { store.story(tenant, intent_id).await.map_err(StoreError::into) }).await?;
+    let story = story.ok_or_else(not_found)?;
+    Ok(Json(intent_with_story(&checkout, &intent, app.engine.provider.name(), story)))
+}
+
+/// `POST /v1/payment_intents/{id}/submit`.
+pub(super) async fn submit(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let caller = caller::anyone(&app, &headers).await?;
+    let key = idempotency::key(&headers)?;
+    let body: Submit = read_json(&headers, body).await?;
+    let amount = terms::money("amount", &body.amount)?;
+    let (checkout, intent) = find(&app, &caller, &id).await?;
+    let fields = [
+        ("payment_intent", intent.id.to_string()),
+        ("checkout_version", body.checkout_version.to_string()),
+        ("amount", amount.to_string()),
+    ];
+    let fingerprint = Fingerprint::new(KeyKind::Submit, &fields);
+    let submission = Submission {
+        key: KeyUse { tenant: checkout.tenant, kind: KeyKind::Submit, key, fingerprint },
+        intent: intent.id,
+        version: body.checkout_version,
+        amount,
+        method: method(body.payment_method)?,
+    };
+    submitted(&app, submission).await
+}
+
+async fn submitted(app: &App, submission: Submission) -> Result<Response, ApiError> {
+    match run_submit(app, submission.clone()).await? {
+        SubmitOutcome::Claimed(claimed) => Ok(drive(app, *claimed).await?),
+        SubmitOutcome::Known { answer: Some(answer), .. } => Ok(idempotency::respond(answer, true)),
+        SubmitOutcome::Known { checkout, intent, answer: None } => repeat(app, submission, *checkout, *intent).await,
+        SubmitOutcome::KeyReused { field } => Err(key_reused(&field)),
+        SubmitOutcome::WrongKey => Err(Code::SubmitKeyMismatch
+            .field(contract::IDEMPOTENCY_KEY, "Send the intent's own submit_key as the Idempotency-Key. Nothing was sent.")),
+        SubmitOutcome::NotFound => Err(not_found()),
+        SubmitOutcome::Paid => Err(order_paid(format!("/v1/payment_intents/{}", submission.intent))),
+        SubmitOutcome::NotOpen(_) => Err(not_open()),
+        SubmitOutcome::Changed(checkout) => Err(changed(app, *checkout).await?),
+    }
+}
+
+async fn run_submit(app: &App, submission: Submission) -> Result<SubmitOutcome, ApiError> {
+    let engine = app.engine.clone();
+    app.run(async move { engine.submit(submission).await }).await
+}
+
+/// Drives what this request claimed, and waits for it a while; the work goes on whether anybody waits or not.
+async fn drive(app: &App, claimed: Claimed) -> Result<Response, ApiError> {
+    let (engine, tenant, id) = (app.engine.clone(), claimed.intent.tenant.clone(), claimed.intent.id);
+    let driving = app.tasks.spawn(async move { engine.drive(claimed).await });
+    match tokio::time::timeout(SUBMIT_WAIT, driving).await {
+        Ok(Ok(Ok(driven))) => Ok(intent_response(&driven.checkout, &driven.intent)),
+        Ok(Ok(Err(error))) => {
+            // The claim is committed: whatever failed, the operation goes on from there, and the caller is told where it stands.
+            tracing::warn!(intent = %id, %error, "driving failed; its lease ends and it is driven again");
+            current(app, tenant, id).await
+        }
+        Ok(Err(panicked)) => {
+            tracing::error!(intent = %id, error = %panicked, "driving panicked; its lease ends and it is driven again");
+            current(app, tenant, id).await
+        }
+        Err(_) => current(app, tenant, id).await,
+    }
+}
+
+async fn current(app: &App, tenant: Tenant, id: IntentId) -> Result<Response, ApiError> {
+    let (checkout, intent) = read(app, tenant, id).await?;
+    Ok(intent_response(&checkout, &intent))
+}
+
+/// A repeat while the first is under way, or after it with no final answer: a short wait, then the true state.
+async fn repeat(
+    app: &App,
+    submission: Submission,
+    mut checkout: CheckoutRecord,
+    mut intent: IntentRecord,
+) -> Result<Response, ApiError> {
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    let rounds = REPEAT_WAIT.as_millis() / LOOK_EVERY.as_millis();
+    for _ in 0..rounds {
+        if intent.state.name() != StateName::Processing {
+            break;
+        }
+        looks.tick().await;
+        (checkout, intent) = read(app, intent.tenant.clone(), intent.id).await?;
+    }
+    if intent.state.is_terminal()
+        && let SubmitOutcome::Known { answer: Some(answer), .. } = run_submit(app, submission).await?
+    {
+        return Ok(idempotency::respond(answer, true));
+    }
+    Ok(intent_response(&checkout, &intent))
+}
+
+/// 200 where the state is one to go on from, 202 where the result is not known.
+fn intent_response(checkout: &CheckoutRecord, intent: &IntentRecord) -> Response {
+    let settled = match intent.state.name() {
+        StateName::Processing | StateName::Confirming | StateName::NeedsReview => false,
+        StateName::Created
+        | StateName::RequiresAction
+        | StateName::Authorized
+        | StateName::Succeeded
+        | StateName::Declined
+        | StateName::Canceled
+        | StateName::Expired => true,
+    };
+    let status = if settled { StatusCode::OK } else { StatusCode::ACCEPTED };
+    let mut response = (status, Json(intent_view(checkout, intent))).into_response();
+    let headers = response.headers_mut();
+    headers.extend(HeaderValue::from_str(&intent_location(intent)).ok().map(|at| (header::LOCATION, at)));
+    if !settled {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_S));
+    }
+    response
+}
+
+async fn read(app: &App, tenant: Tenant, id: IntentId) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
+    let store = app.engine.store.clone();
+    let found = app.run(async move { store.intent(tenant, id).await.map_err(StoreError::into) }).await?;
+    found.ok_or_else(not_found)
+}
+
+async fn find(app: &App, caller: &Caller, id: &str) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
+    let id: IntentId = id.parse().map_err(|_| not_found())?;
+    let (checkout, intent) = read(app, caller.tenant().clone(), id).await?;
+    if !caller.may_see(checkout.id) {
+        return Err(not_found());
+    }
+    caller.check_generation(&checkout)?;
+    Ok((checkout, intent))
+}
+
+fn method(input: PaymentMethodInput) -> Result<Method, ApiError> {
+    match input {
+        PaymentMethodInput::CardToken { token } if token.is_empty() || token.len() > MAX_TOKEN_CHARS => {
+            Err(Code::InvalidField.field("payment_method.token", "must be the token the provider gave"))
+        }
+        PaymentMethodInput::CardToken { token } => Ok(Method::CardToken(token)),
+        PaymentMethodInput::Redirect {} => Ok(Method::Redirect),
+    }
+}
+
+fn not_open() -> ApiError {
+    Code::CheckoutNotOpen.error("The checkout is expired or withdrawn. Nothing was charged.")
+}
+
+async fn changed(app: &App, checkout: CheckoutRecord) -> Result<ApiError, ApiError> {
+    let (store, tenant, id) = (app.engine.store.clone(), checkout.tenant.clone(), checkout.id);
+    let found = app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
+    let (checkout, intent) = found.ok_or_else(not_found)?;
+    let view = checkout_view(&app.public_url, &checkout, &intent, &app.engine.token(&checkout));
+    let detail = "The terms are not those that were shown. Nothing was charged; the shopper has to confirm the new ones.";
+    Ok(Code::CheckoutChanged.error(detail).with_checkout(view))
+}

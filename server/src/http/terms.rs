@@ -1,0 +1,137 @@
+//! From a request's body to typed, defaulted terms, and to what makes two requests the same (R3, R4).
+
+use axum::http::Uri;
+use contract::{Amount, CreateCheckout};
+use payment::{Capture, Currency, Fingerprint, KeyKind, Money, MoneyError, OrderId};
+use store::{MerchantRecord, Terms};
+
+use super::{ApiError, Code, card_number};
+
+const MAX_DESCRIPTION_CHARS: usize = 128;
+const MAX_METADATA_PAIRS: usize = 13;
+const MAX_METADATA_NAME_CHARS: usize = 32;
+const MAX_METADATA_VALUE_CHARS: usize = 512;
+const MAX_EMAIL_CHARS: usize = 254;
+const MAX_URL_CHARS: usize = 2048;
+const RESERVED_METADATA: [&str; 3] = ["checkout_id", "order_id", "payment_intent_id"];
+const DEFAULT_EXPIRES_IN_S: i64 = 86_400;
+const MAX_EXPIRES_IN_S: i64 = 30 * 86_400;
+
+/// A sum as it came in, for the field `name`.
+pub(super) fn money(name: &str, amount: &Amount) -> Result<Money, ApiError> {
+    let value = format!("{name}.value");
+    let number = || Code::InvalidField.field(&value, "Write the sum as a string, such as \"1500.00\": a JSON number may lose digits.");
+    let text = amount.value.text().ok_or_else(number)?;
+    let currency = Currency::parse(&amount.currency)
+        .map_err(|error| Code::InvalidField.field(format!("{name}.currency"), error.to_string()))?;
+    Money::parse(text, currency).map_err(|error: MoneyError| Code::InvalidField.field(&value, error.to_string()))
+}
+
+/// The terms of a checkout, all limits checked.
+pub(super) fn checkout(body: CreateCheckout, merchant: &MerchantRecord) -> Result<Terms, ApiError> {
+    let order = OrderId::parse(body.order_id)
+        .map_err(|error| Code::InvalidField.field("order_id", error.to_string()))?;
+    let amount = money("amount", &body.amount)?;
+    if let Some(text) = &body.description {
+        check_text("description", text, MAX_DESCRIPTION_CHARS)?;
+    }
+    let email = body.customer.and_then(|customer| customer.email);
+    if let Some(email) = &email {
+        check_email(email)?;
+    }
+    if let Some(url) = &body.return_url {
+        check_return_url(url, &merchant.return_origins)?;
+    }
+    let metadata = body.metadata.unwrap_or_default().0;
+    check_metadata(&metadata)?;
+    let expires_in_s = body.expires_in.unwrap_or(DEFAULT_EXPIRES_IN_S);
+    if !(1..=MAX_EXPIRES_IN_S).contains(&expires_in_s) {
+        return Err(Code::InvalidField.field("expires_in", format!("must be 1 to {MAX_EXPIRES_IN_S} seconds")));
+    }
+    Ok(Terms {
+        order,
+        amount,
+        capture: match body.capture.unwrap_or_default() {
+            contract::Capture::Automatic => Capture::Automatic,
+            contract::Capture::Manual => Capture::Manual,
+        },
+        description: body.description,
+        return_url: body.return_url,
+        email,
+        metadata,
+        expires_in_ms: expires_in_s * 1000,
+    })
+}
+
+/// What makes two requests for a checkout the same.
+pub(super) fn checkout_fingerprint(terms: &Terms) -> Fingerprint {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    Fingerprint::new(
+        KeyKind::CreateCheckout,
+        &[
+            ("order_id", terms.order.to_string()),
+            ("amount", terms.amount.to_string()),
+            ("description", text(&terms.description)),
+            ("customer.email", text(&terms.email)),
+            ("return_url", text(&terms.return_url)),
+            ("metadata", serde_json::to_string(&terms.metadata).expect("text pairs are JSON")),
+            ("expires_in", (terms.expires_in_ms / 1000).to_string()),
+            ("capture", terms.capture.as_str().to_owned()),
+        ],
+    )
+}
+
+fn check_text(field: &str, text: &str, most: usize) -> Result<(), ApiError> {
+    if text.chars().count() > most {
+        return Err(Code::InvalidField.field(field, format!("must have at most {most} characters")));
+    }
+    if card_number::is_in(text) {
+        return Err(Code::CardNumber.field(field, "Card numbers go from the browser to the provider, never through here."));
+    }
+    Ok(())
+}
+
+fn check_email(email: &str) -> Result<(), ApiError> {
+    let plausible = email.split_once('@').is_some_and(|(name, host)| {
+        !name.is_empty() && !host.is_empty() && !host.contains('@') && !email.contains(|c: char| c.is_whitespace() || c.is_control())
+    });
+    if !plausible || email.chars().count() > MAX_EMAIL_CHARS {
+        return Err(Code::InvalidField.field("customer.email", "must be an address such as anna@example.com"));
+    }
+    Ok(())
+}
+
+/// Only origins the merchant has listed: no open redirect (attack 37).
+fn check_return_url(url: &str, allowed: &[String]) -> Result<(), ApiError> {
+    let refuse = |detail: &str| Err(Code::InvalidField.field("return_url", detail));
+    let plain = url.len() <= MAX_URL_CHARS && !url.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\');
+    let Some(uri) = plain.then(|| url.parse::<Uri>().ok()).flatten() else {
+        return refuse("must be an absolute http or https URL");
+    };
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+        return refuse("must be an absolute http or https URL");
+    };
+    let origin = format!("{scheme}://{authority}");
+    if authority.as_str().contains('@') || !allowed.iter().any(|listed| listed.eq_ignore_ascii_case(&origin)) {
+        return refuse("must begin with one of the merchant's listed return origins");
+    }
+    Ok(())
+}
+
+fn check_metadata(metadata: &std::collections::BTreeMap<String, String>) -> Result<(), ApiError> {
+    if metadata.len() > MAX_METADATA_PAIRS {
+        return Err(Code::InvalidField.field("metadata", format!("must have at most {MAX_METADATA_PAIRS} pairs")));
+    }
+    for (name, value) in metadata {
+        let field = format!("metadata.{name}");
+        if RESERVED_METADATA.contains(&name.as_str()) {
+            return Err(Code::InvalidField.field(field, "is a name that Payonce sets itself"));
+        }
+        if name.is_empty() || name.chars().count() > MAX_METADATA_NAME_CHARS {
+            let detail = format!("a name must have 1 to {MAX_METADATA_NAME_CHARS} characters");
+            return Err(Code::InvalidField.field("metadata", detail));
+        }
+        check_text(&field, value, MAX_METADATA_VALUE_CHARS)?;
+    }
+    Ok(())
+}

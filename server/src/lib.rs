@@ -1,0 +1,14 @@
+//! The server: command line, configuration, routes, background tasks. It runs the engine on tokio, each step of it in a task of
+//! its own, so that a client that goes away never cancels anything.
+
+mod answers;
+mod assets;
+pub mod background;
+pub mod cli;
+pub mod commands;
+pub mod config;
+pub mod folder;
+pub mod http;
+mod ids;
+pub mod net;
+pub mod setup;

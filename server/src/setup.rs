@@ -1,0 +1,82 @@
+//! From configuration to a running engine and router: what `serve`, `demo` and the tests share.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use engine::{Engine, Ids, Seal, Settings, Vault};
+use payment::{ProviderAccount, RetryPolicy};
+use providers::yookassa::YooKassa;
+use sha2::{Digest, Sha256};
+use store::{ApiKeyKind, MerchantRecord, SqlStore, Sqlite, SqliteOptions, Tenant};
+
+use crate::{
+    answers::JsonAnswers,
+    config::{Config, Database, MerchantConfig, Timing},
+    ids::{self, SystemIds},
+};
+
+/// Most intents of a checkout: tries with stolen cards end here.
+const INTENTS_PER_CHECKOUT: i64 = 10;
+/// Longest wait after the first send.
+const RETRY_BASE_MS: i64 = 1_000;
+
+/// Opens the database and makes an engine over it; the configured merchants are written down.
+pub async fn engine(config: &Config) -> Result<Engine> {
+    let Database::Sqlite(path) = &config.database;
+    let options = SqliteOptions::new(path);
+    let store = SqlStore::<Sqlite>::open(options).await;
+    let store = Arc::new(store.with_context(|| format!("cannot open the database {}", path.display()))?);
+    let vault = Vault::new(config.secret.0, config.secret_old.as_ref().map(|secret| secret.0));
+    let engine = Engine {
+        store: store.clone(),
+        directory: store,
+        provider: Arc::new(YooKassa::new().context("cannot make an HTTP client")?),
+        ids: Arc::new(SystemIds),
+        answers: Arc::new(JsonAnswers { public_url: config.public_url.clone() }),
+        vault: Arc::new(vault),
+        settings: settings(&config.timing, &config.public_url),
+    };
+    for merchant in &config.merchants {
+        put_merchant(&engine, merchant).await?;
+    }
+    Ok(engine)
+}
+
+fn settings(timing: &Timing, public_url: &str) -> Settings {
+    Settings {
+        holder: ids::holder(),
+        public_url: public_url.to_owned(),
+        lease_ms: timing.lease_ms,
+        execute_ms: timing.execute_ms,
+        retry: RetryPolicy { base_ms: RETRY_BASE_MS.min(timing.retry_max_ms), max_ms: timing.retry_max_ms },
+        listing_gap_ms: timing.listing_gap_ms,
+        review_after_ms: timing.review_after_ms,
+        intents_per_checkout: INTENTS_PER_CHECKOUT,
+    }
+}
+
+/// Makes or replaces a merchant; its provider secret is sealed, its keys are kept as hashes.
+pub async fn put_merchant(engine: &Engine, merchant: &MerchantConfig) -> Result<()> {
+    let tenant = Tenant { merchant: merchant.id.clone(), mode: merchant.mode };
+    let secret = merchant.provider.secret.0.as_bytes();
+    let record = MerchantRecord {
+        name: merchant.name.clone(),
+        provider: merchant.provider.kind.clone(),
+        account: ProviderAccount::parse(merchant.provider.account.clone()).context("the provider account")?,
+        url: merchant.provider.url.clone(),
+        sealed_secret: engine.vault.seal(secret, &Seal::credentials(&tenant), SystemIds.nonce()),
+        return_origins: merchant.return_origins.clone(),
+        frame_origins: merchant.frame_origins.clone(),
+        tenant,
+    };
+    let secret = (key_hash(&merchant.secret_key.0), ApiKeyKind::Secret);
+    let publishable = merchant.publishable_key.iter().map(|key| (key_hash(key), ApiKeyKind::Publishable));
+    let keys = std::iter::once(secret).chain(publishable).collect();
+    let name = merchant.id.as_str();
+    engine.directory.put_merchant(record, keys).await.with_context(|| format!("cannot write merchant {name}"))
+}
+
+/// What is kept of an API key.
+pub(crate) fn key_hash(key: &str) -> [u8; 32] {
+    Sha256::digest(key.as_bytes()).into()
+}
