@@ -28,7 +28,7 @@ pub use records::{
     Tenant,
 };
 pub use sql::SqlStore;
-pub use sqlite::{Sqlite, SqliteOptions};
+pub use sqlite::{Inspection, Migrated, Sqlite, SqliteOptions};
 pub use tables::{Abort, ChargeRow, Clock, KeyRow, Tables};
 
 /// The transactions. Each method is one: applied as a whole, not at all, or ([`StoreError::Unknown`]) unknown until read again.

@@ -1,5 +1,6 @@
 //! SQLite: opening, migrating, reading; writing is in [`writer`].
 
+mod schema;
 mod session;
 mod writer;
 
@@ -17,6 +18,7 @@ use crate::{
     sql::{Dialect, SessionError, SqlDirectory, SqlTables},
     tables::Abort,
 };
+pub use schema::{Inspection, Migrated};
 use session::{SqliteSession, failed};
 use writer::Writer;
 

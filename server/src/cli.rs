@@ -1,0 +1,204 @@
+//! The command line. It only takes texts: what they mean is for the configuration to read, together with the environment and the
+//! file.
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::Setting;
+
+/// Takes a payment once.
+#[derive(Parser)]
+#[command(
+    name = "payonce",
+    version,
+    about = "Takes a payment once: a checkout, its server, and a bank to try it with",
+    after_help = ORDER_OF_SOURCES,
+    after_long_help = EXAMPLES,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// The settings given as flags.
+    #[command(flatten)]
+    pub flags: Flags,
+}
+
+const ORDER_OF_SOURCES: &str =
+    "Each setting: its flag, else its variable, else the file of PAYONCE_CONFIG, else the default.";
+
+const EXAMPLES: &str = "\
+Each setting: its flag, else its environment variable, else the TOML file that
+PAYONCE_CONFIG names, else the default. A wrong value stops the start and says
+what is allowed. Logs go to standard error; RUST_LOG says how much (info).
+
+Try it:
+  payonce demo
+  then open http://127.0.0.1:8080/shop
+
+Run it for a merchant of your own:
+  export PAYONCE_SECRET=$(openssl rand -base64 32)
+      Keep it: without it, what was stored with it does not open.
+  payonce serve --config payonce.toml --public-url https://pay.shop.example
+
+payonce.toml (settings by their variables' names, or in lower case without
+PAYONCE_; then times in seconds; then merchants):
+  listen = \"127.0.0.1:8080\"
+  [timing]
+  lease_s = 30
+      execute_s, token_life_s, token_margin_s, listing_gap_s, retry_max_s,
+      sweep_s, review_after_s likewise
+  [[merchant]]
+  id = \"mer_1\"
+  name = \"Zerno\"
+  mode = \"test\"  # or \"live\"
+  secret_key = \"sk_test_…\"
+  publishable_key = \"pk_test_…\"
+  return_origins = [\"https://shop.example\"]
+  frame_origins = [\"https://shop.example\"]
+  webhook = { url = \"https://shop.example/hook\", secret = \"whsec_…\" }
+  [merchant.provider]
+  kind = \"yookassa\"
+  account = \"100500\"
+  secret = \"…\"
+  url = \"https://api.yookassa.ru\"";
+
+/// What `payonce` can do.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Sandbox bank, server and demo shop in one process
+    ///
+    /// Makes the data folder and its secret, brings the database up to date, makes the merchant mer_demo, and opens its port last.
+    /// For trying and for tests: everybody knows its keys.
+    #[command(after_help = ORDER_OF_SOURCES)]
+    Demo,
+    /// The server, for the merchants of the file and those already in the database
+    ///
+    /// Brings a SQLite file up to date. Needs a secret: in PAYONCE_SECRET or in the file `secret` of the data folder.
+    /// Never makes a merchant with a known key.
+    #[command(after_help = ORDER_OF_SOURCES)]
+    Serve,
+    /// The sandbox bank alone, on PAYONCE_BANK_LISTEN
+    ///
+    /// Speaks YooKassa's API v3 under /v3 (shop 100500, secret test_demo), shows what it charged at /ledger, and breaks on demand at
+    /// /faults. Keeps its ledger in bank.db of the data folder.
+    #[command(after_help = ORDER_OF_SOURCES)]
+    Bank {
+        /// Keep the ledger in memory: fast, and gone with the process; for benchmarks
+        #[arg(long)]
+        memory: bool,
+    },
+    /// Brings the database's schema up to date
+    #[command(after_help = ORDER_OF_SOURCES)]
+    Migrate,
+    /// Checks configuration, data folder, database, providers and clock
+    ///
+    /// One line for each: ok, or what is wrong and what to do. Ends with 1 if anything is wrong. Changes nothing.
+    #[command(after_help = ORDER_OF_SOURCES)]
+    Doctor,
+}
+
+/// The settings as flags. No `Debug`: there are secrets among them.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Settings")]
+pub struct Flags {
+    /// Where the server listens [env: PAYONCE_LISTEN] [default: 127.0.0.1:8080]
+    #[arg(long, global = true, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// Where the sandbox bank listens [env: PAYONCE_BANK_LISTEN] [default: 127.0.0.1:8090]
+    #[arg(long, global = true, value_name = "ADDRESS:PORT")]
+    bank_listen: Option<String>,
+    /// Folder for databases and the secret [env: PAYONCE_DATA] [default: ./payonce-data]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    data: Option<String>,
+    /// The database, sqlite://PATH [env: PAYONCE_DATABASE_URL] [default: payonce.db in the data folder]
+    #[arg(long, global = true, value_name = "URL")]
+    database_url: Option<String>,
+    /// Base of every absolute link [env: PAYONCE_PUBLIC_URL] [default: http:// and where the server listens]
+    #[arg(long, global = true, value_name = "URL")]
+    public_url: Option<String>,
+    /// YooKassa's API, without /v3 [env: PAYONCE_BANK_URL] [default: http:// and where the bank listens]
+    #[arg(long, global = true, value_name = "URL")]
+    bank_url: Option<String>,
+    /// Where the bank sends notifications [env: PAYONCE_BANK_NOTIFY_URL] [default: set by demo]
+    #[arg(long, global = true, value_name = "URL")]
+    bank_notify_url: Option<String>,
+    /// 32 bytes as base64; better in the environment than here, where others can see it [env: PAYONCE_SECRET] [default: the file
+    /// `secret` in the data folder; demo makes it]
+    #[arg(long, global = true, value_name = "BASE64", allow_hyphen_values = true)]
+    secret: Option<String>,
+    /// The secret before that, while what it sealed is still in use [env: PAYONCE_SECRET_OLD]
+    #[arg(long, global = true, value_name = "BASE64", allow_hyphen_values = true)]
+    secret_old: Option<String>,
+    /// The key of the demo's merchant mer_demo [env: PAYONCE_DEMO_SECRET_KEY] [default: sk_test_demo]
+    #[arg(long, global = true, value_name = "KEY", allow_hyphen_values = true)]
+    demo_secret_key: Option<String>,
+    /// Requests a second per key and address in test mode, or off [env: PAYONCE_RATE_LIMIT] [default: 500]
+    #[arg(long, global = true, value_name = "NUMBER|off", allow_hyphen_values = true)]
+    rate_limit: Option<String>,
+    /// A TOML file with the same settings, [timing] and [[merchant]] [env: PAYONCE_CONFIG]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<String>,
+}
+
+impl Flags {
+    /// What a setting's flag says.
+    pub fn given(&self, setting: Setting) -> Option<&str> {
+        let value = match setting {
+            Setting::Listen => &self.listen,
+            Setting::BankListen => &self.bank_listen,
+            Setting::Data => &self.data,
+            Setting::DatabaseUrl => &self.database_url,
+            Setting::PublicUrl => &self.public_url,
+            Setting::BankUrl => &self.bank_url,
+            Setting::BankNotifyUrl => &self.bank_notify_url,
+            Setting::Secret => &self.secret,
+            Setting::SecretOld => &self.secret_old,
+            Setting::DemoSecretKey => &self.demo_secret_key,
+            Setting::RateLimit => &self.rate_limit,
+            Setting::Config => &self.config,
+        };
+        value.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_of_every_command_names_every_flag_and_variable() {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut helps = vec![cli.clone().render_long_help().to_string()];
+        helps.extend(
+            cli.get_subcommands_mut()
+                .filter(|command| command.get_name() != "help")
+                .map(|command| command.render_long_help().to_string()),
+        );
+        assert_eq!(helps.len(), 6);
+        let one_line = |help: &String| help.split_whitespace().collect::<Vec<_>>().join(" ");
+        let helps: Vec<String> = helps.iter().map(one_line).collect();
+        for (help, setting) in helps.iter().flat_map(|help| Setting::ALL.map(|setting| (help, setting))) {
+            assert!(help.contains(&format!("[env: {}]", setting.variable())), "{setting:?} in {help}");
+            assert!(help.contains(&format!("{} ", setting.flag())), "{setting:?} in {help}");
+        }
+    }
+
+    #[test]
+    fn a_flag_may_stand_before_or_after_the_command() {
+        for line in [["payonce", "--listen", "x", "serve"], ["payonce", "serve", "--listen", "x"]] {
+            let cli = Cli::try_parse_from(line).ok().unwrap();
+            assert_eq!(cli.flags.given(Setting::Listen), Some("x"));
+            assert_eq!(cli.flags.given(Setting::Data), None);
+        }
+    }
+}
