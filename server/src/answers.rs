@@ -1,8 +1,8 @@
 //! Records as the API shows them.
 
 use contract::{
-    Amount, Attempt, Checkout, CheckoutIntent, CheckoutStatus, Decline, IntentState, JournalEntry, Metadata, NextAction,
-    PaymentIntent, PaymentMethod, ProviderLink,
+    Amount, Attempt, Checkout, CheckoutIntent, CheckoutStatus, Decline, IntentState, JournalEntry, Metadata,
+    NextAction, PaymentIntent, PaymentMethod, ProviderLink,
 };
 use engine::Answers;
 use payment::{Money, State, StateName, Timestamp};

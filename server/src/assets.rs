@@ -24,8 +24,10 @@ pub(crate) fn paths() -> app::Assets {
 /// `GET /pkg/{file}`.
 pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Response {
     let name = format!("pkg/{file}");
-    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let brotli = accepted.split(',').any(|coding| coding.split(';').next().is_some_and(|name| name.trim() == "br"));
+    let accepted =
+        headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let brotli =
+        accepted.split(',').any(|coding| coding.split(';').next().is_some_and(|name| name.trim() == "br"));
     let compressed = brotli.then(|| Site::get(&format!("{name}.br"))).flatten();
     let encoding = compressed.as_ref().map(|_| "br");
     let Some(found) = compressed.or_else(|| Site::get(&name)).filter(|_| !file.ends_with(".br")) else {

@@ -22,7 +22,9 @@ const GRACE: Duration = Duration::from_secs(8);
 pub async fn run(config: Config) -> Result<()> {
     let running = Running::start(&config).await?;
     if running.app.engine.directory.merchants().await?.is_empty() {
-        bail!("no merchant is configured: add a [[merchant]] to the file that PAYONCE_CONFIG names, or run `payonce demo` first");
+        bail!(
+            "no merchant is configured: add a [[merchant]] to the file that PAYONCE_CONFIG names, or run `payonce demo` first"
+        );
     }
     let listener = net::bind(config.listen, "PAYONCE_LISTEN").await?;
     println!("Payonce serves {} ({})", config.public_url, config.listen);

@@ -20,7 +20,8 @@ const DEADLINE: Duration = Duration::from_secs(10);
 
 /// A JSON body: unknown and repeated fields are refused, and the field to blame is named.
 pub(super) async fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, ApiError> {
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let content_type =
+        headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/json") {
         // Read and dropped, for the same reason as a body that is too long.
@@ -55,7 +56,8 @@ async fn read(body: Body) -> Result<Bytes, ApiError> {
 async fn read_bounded(mut body: Body) -> Result<Bytes, ApiError> {
     let (mut kept, mut seen) = (Vec::new(), 0);
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Code::InvalidRequest.error("The body broke off. Nothing was changed."))?;
+        let frame =
+            frame.map_err(|_| Code::InvalidRequest.error("The body broke off. Nothing was changed."))?;
         let Ok(chunk) = frame.into_data() else { continue };
         seen += chunk.len();
         if seen > MAX_DROPPED_BYTES {

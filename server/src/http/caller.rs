@@ -54,7 +54,9 @@ pub(super) async fn merchant(app: &App, headers: &HeaderMap) -> Result<Tenant, A
     let Some(caller) = find(app, bearer).await? else { return Err(unauthorized()) };
     match caller.kind {
         ApiKeyKind::Secret => Ok(caller.tenant),
-        ApiKeyKind::Publishable => Err(Code::Forbidden.error("A publishable key may not do this; use the secret key.")),
+        ApiKeyKind::Publishable => {
+            Err(Code::Forbidden.error("A publishable key may not do this; use the secret key."))
+        }
     }
 }
 

@@ -16,7 +16,11 @@ use super::{ApiError, App, Code, body::read_json, caller, idempotency, terms};
 use crate::answers::checkout_view;
 
 /// `POST /v1/checkouts`.
-pub(super) async fn create(State(app): State<App>, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
+pub(super) async fn create(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
     let tenant = caller::merchant(&app, &headers).await?;
     let key = idempotency::key(&headers)?;
     let body: CreateCheckout = read_json(&headers, body).await?;
@@ -71,5 +75,7 @@ pub(super) fn key_reused(field: &str) -> ApiError {
 }
 
 pub(super) fn order_paid(location: String) -> ApiError {
-    Code::OrderPaid.error("The order is paid; nothing was charged again. A second purchase needs another order_id.").at(location)
+    Code::OrderPaid
+        .error("The order is paid; nothing was charged again. A second purchase needs another order_id.")
+        .at(location)
 }

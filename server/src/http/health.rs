@@ -21,7 +21,9 @@ pub(super) async fn ready(State(app): State<App>) -> Result<Json<Value>, ApiErro
         })
         .await?;
     if merchants.is_empty() {
-        return Err(Code::Unavailable.error("No merchant is configured, so there is no provider to pay with."));
+        return Err(
+            Code::Unavailable.error("No merchant is configured, so there is no provider to pay with.")
+        );
     }
     Ok(Json(json!({ "status": "ok", "database": "ok", "provider": "configured" })))
 }

@@ -58,7 +58,10 @@ pub(super) fn respond(answer: Answer, replayed: bool) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.extend(
-        answer.location.and_then(|location| HeaderValue::from_str(&location).ok()).map(|at| (header::LOCATION, at)),
+        answer
+            .location
+            .and_then(|location| HeaderValue::from_str(&location).ok())
+            .map(|at| (header::LOCATION, at)),
     );
     if replayed {
         for name in [IDEMPOTENT_REPLAYED, IDEMPOTENCY_REPLAYED] {

@@ -64,7 +64,8 @@ impl App {
             Ok(result) => Ok(result?),
             Err(panicked) => {
                 tracing::error!(error = %panicked, "a step panicked");
-                Err(Code::Internal.error("The server failed while it worked on this; repeat it with the same key."))
+                Err(Code::Internal
+                    .error("The server failed while it worked on this; repeat it with the same key."))
             }
         }
     }
@@ -83,6 +84,7 @@ pub fn router(app: App) -> Router {
         .route("/pay/{id}/status", get(pages::status))
         .layer(middleware::from_fn_with_state(app.clone(), rate::limit))
         .route("/pkg/{file}", get(assets::serve))
+        .route("/docs/problems", get(problem::explain))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .fallback(problem::not_found)

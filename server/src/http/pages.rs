@@ -12,7 +12,8 @@ use serde::Deserialize;
 use store::{CheckoutRecord, IntentRecord, MerchantRecord, StoreError};
 
 use super::{
-    ApiError, App, Code, body::read_form,
+    ApiError, App, Code,
+    body::read_form,
     caller::{self, Caller},
     checkouts, payment_intents,
 };
@@ -36,7 +37,8 @@ impl Address {
 
     fn back_to(&self, id: &str) -> String {
         let token = self.token.as_deref().unwrap_or_default();
-        match self.lang.as_deref().filter(|lang| lang.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')) {
+        match self.lang.as_deref().filter(|lang| lang.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
+        {
             Some(lang) => format!("/pay/{id}?token={token}&lang={lang}"),
             None => format!("/pay/{id}?token={token}"),
         }
@@ -116,7 +118,11 @@ async fn open_again(app: &App, id: &str, address: &Address, body: Body) -> Resul
         .map_err(|error| Code::InvalidRequest.field("previous", error.to_string()))?;
     match payment_intents::open(app, &caller, checkout, key).await {
         Ok(_) => Ok(()),
-        Err(error) if matches!(error.code(), Code::OrderPaid | Code::CheckoutNotOpen | Code::TooManyIntents) => Ok(()),
+        Err(error)
+            if matches!(error.code(), Code::OrderPaid | Code::CheckoutNotOpen | Code::TooManyIntents) =>
+        {
+            Ok(())
+        }
         Err(error) => Err(error),
     }
 }
@@ -138,7 +144,11 @@ async fn load(
     Ok((page(app, lang, &checkout, &intent, &merchant), merchant))
 }
 
-async fn find(app: &App, caller: &Caller, id: CheckoutId) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
+async fn find(
+    app: &App,
+    caller: &Caller,
+    id: CheckoutId,
+) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
     let (store, tenant) = (app.engine.store.clone(), caller.tenant().clone());
     let found = app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
     found.ok_or_else(checkouts::not_found)
@@ -202,7 +212,8 @@ fn policy(nonce: &str, merchant: &MerchantRecord) -> String {
 }
 
 fn secure(headers: &mut HeaderMap, policy: &str) {
-    headers.extend(HeaderValue::from_str(policy).ok().map(|policy| (header::CONTENT_SECURITY_POLICY, policy)));
+    headers
+        .extend(HeaderValue::from_str(policy).ok().map(|policy| (header::CONTENT_SECURITY_POLICY, policy)));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -217,16 +228,18 @@ fn see_other(location: &str) -> Response {
 
 /// An error for people.
 fn message(app: &App, lang: Lang, error: &ApiError) -> Response {
-    let (status, message) = match error.code() {
-        Code::Unauthorized => (StatusCode::UNAUTHORIZED, Message::Unauthorized),
-        Code::NotFound => (StatusCode::NOT_FOUND, Message::NotFound),
-        Code::TooManyIntents | Code::RateLimited => (StatusCode::TOO_MANY_REQUESTS, Message::TooMany),
-        Code::InvalidRequest | Code::RequestTimeout | Code::BodyTooLarge => {
-            (StatusCode::BAD_REQUEST, Message::BadRequest)
-        }
-        _ => (StatusCode::SERVICE_UNAVAILABLE, Message::Busy),
+    let status = error.status();
+    let message = match status {
+        StatusCode::UNAUTHORIZED => Message::Unauthorized,
+        StatusCode::NOT_FOUND => Message::NotFound,
+        StatusCode::TOO_MANY_REQUESTS => Message::TooMany,
+        status if status.is_client_error() => Message::BadRequest,
+        _ => Message::Busy,
     };
     let mut response = (status, Html(app::render_message(lang, &app.assets.css, message))).into_response();
-    secure(response.headers_mut(), "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'");
+    secure(
+        response.headers_mut(),
+        "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
     response
 }

@@ -82,7 +82,8 @@ pub(super) async fn show(
     let (checkout, intent) = find(&app, &caller, &id).await?;
     let Caller::Merchant(tenant) = caller else { return Ok(Json(intent_view(&checkout, &intent))) };
     let (store, intent_id) = (app.engine.store.clone(), intent.id);
-    let story = app.run(async move { store.story(tenant, intent_id).await.map_err(StoreError::into) }).await?;
+    let story =
+        app.run(async move { store.story(tenant, intent_id).await.map_err(StoreError::into) }).await?;
     let story = story.ok_or_else(not_found)?;
     Ok(Json(intent_with_story(&checkout, &intent, app.engine.provider.name(), story)))
 }
@@ -119,10 +120,14 @@ async fn submitted(app: &App, submission: Submission) -> Result<Response, ApiErr
     match run_submit(app, submission.clone()).await? {
         SubmitOutcome::Claimed(claimed) => Ok(drive(app, *claimed).await?),
         SubmitOutcome::Known { answer: Some(answer), .. } => Ok(idempotency::respond(answer, true)),
-        SubmitOutcome::Known { checkout, intent, answer: None } => repeat(app, submission, *checkout, *intent).await,
+        SubmitOutcome::Known { checkout, intent, answer: None } => {
+            repeat(app, submission, *checkout, *intent).await
+        }
         SubmitOutcome::KeyReused { field } => Err(key_reused(&field)),
-        SubmitOutcome::WrongKey => Err(Code::SubmitKeyMismatch
-            .field(contract::IDEMPOTENCY_KEY, "Send the intent's own submit_key as the Idempotency-Key. Nothing was sent.")),
+        SubmitOutcome::WrongKey => Err(Code::SubmitKeyMismatch.field(
+            contract::IDEMPOTENCY_KEY,
+            "Send the intent's own submit_key as the Idempotency-Key. Nothing was sent.",
+        )),
         SubmitOutcome::NotFound => Err(not_found()),
         SubmitOutcome::Paid => Err(order_paid(format!("/v1/payment_intents/{}", submission.intent))),
         SubmitOutcome::NotOpen(_) => Err(not_open()),

@@ -2,7 +2,7 @@
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
+    response::{Html, IntoResponse, Response},
 };
 use contract::{Checkout, Problem};
 use engine::EngineError;
@@ -11,8 +11,8 @@ use store::StoreError;
 use super::CURRENT_REQUEST;
 use crate::answers::json;
 
-/// Where the codes are explained.
-const DOCS: &str = "https://payonce.dev/docs/problems";
+/// Where the codes are explained, on the server that answered (RFC 9457 allows a relative reference).
+const DOCS: &str = "/docs/problems";
 
 macro_rules! codes {
     ($($name:ident = $status:ident, $code:literal, $title:literal;)+) => {
@@ -23,6 +23,9 @@ macro_rules! codes {
         }
 
         impl Code {
+            /// All of them, by status.
+            const ALL: &[Self] = &[$(Self::$name),+];
+
             /// HTTP status, stable word, title.
             fn parts(self) -> (StatusCode, &'static str, &'static str) {
                 match self {
@@ -62,7 +65,14 @@ codes! {
 impl Code {
     /// An error of this kind.
     pub(crate) fn error(self, detail: impl Into<String>) -> ApiError {
-        ApiError { code: self, detail: detail.into(), field: None, location: None, retry_after_s: None, checkout: None }
+        ApiError {
+            code: self,
+            detail: detail.into(),
+            field: None,
+            location: None,
+            retry_after_s: None,
+            checkout: None,
+        }
     }
 
     /// An error of this kind that one field is to blame for.
@@ -101,6 +111,10 @@ impl ApiError {
         self
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        self.code.parts().0
+    }
+
     pub(crate) fn code(&self) -> Code {
         self.code
     }
@@ -112,7 +126,9 @@ impl From<EngineError> for ApiError {
             EngineError::Store(StoreError::Busy(_) | StoreError::Refused(_)) => {
                 tracing::warn!(%error, cause = ?std::error::Error::source(&error), "the store did not take a request");
                 Code::Unavailable
-                    .error("Nothing was changed and nothing was charged. Repeat the request with the same key.")
+                    .error(
+                        "Nothing was changed and nothing was charged. Repeat the request with the same key.",
+                    )
                     .retry_after_s(1)
             }
             EngineError::Store(StoreError::Unknown(_)) => {
@@ -127,7 +143,9 @@ impl From<EngineError> for ApiError {
             | EngineError::Transition(_)
             | EngineError::UnknownProvider(_) => {
                 tracing::error!(%error, "a request failed");
-                Code::Internal.error("The server failed. Repeat the request with the same key: it cannot be executed twice.")
+                Code::Internal.error(
+                    "The server failed. Repeat the request with the same key: it cannot be executed twice.",
+                )
             }
         }
     }
@@ -160,6 +178,20 @@ impl IntoResponse for ApiError {
         }
         response
     }
+}
+
+/// `GET /docs/problems`: where every problem's `type` leads.
+pub(super) async fn explain() -> Html<String> {
+    let rows = Code::ALL.iter().map(|code| {
+        let (status, code, title) = code.parts();
+        format!("<tr id=\"{code}\"><td>{}<td><code>{code}</code><td>{title}\n", status.as_u16())
+    });
+    Html(format!(
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
+         <title>Payonce: problems</title><h1>Problems</h1><p>What an answer's <code>code</code> says. Its <code>detail</code> \
+         says what it means for the money, and what to do.</p><table><tr><th>Status<th>Code<th>Meaning\n{}</table></html>\n",
+        rows.collect::<String>()
+    ))
 }
 
 /// Any path that is none of ours.

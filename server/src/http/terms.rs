@@ -20,11 +20,15 @@ const MAX_EXPIRES_IN_S: i64 = 30 * 86_400;
 /// A sum as it came in, for the field `name`.
 pub(super) fn money(name: &str, amount: &Amount) -> Result<Money, ApiError> {
     let value = format!("{name}.value");
-    let number = || Code::InvalidField.field(&value, "Write the sum as a string, such as \"1500.00\": a JSON number may lose digits.");
+    let number = || {
+        Code::InvalidField
+            .field(&value, "Write the sum as a string, such as \"1500.00\": a JSON number may lose digits.")
+    };
     let text = amount.value.text().ok_or_else(number)?;
     let currency = Currency::parse(&amount.currency)
         .map_err(|error| Code::InvalidField.field(format!("{name}.currency"), error.to_string()))?;
-    Money::parse(text, currency).map_err(|error: MoneyError| Code::InvalidField.field(&value, error.to_string()))
+    Money::parse(text, currency)
+        .map_err(|error: MoneyError| Code::InvalidField.field(&value, error.to_string()))
 }
 
 /// The terms of a checkout, all limits checked.
@@ -46,7 +50,9 @@ pub(super) fn checkout(body: CreateCheckout, merchant: &MerchantRecord) -> Resul
     check_metadata(&metadata)?;
     let expires_in_s = body.expires_in.unwrap_or(DEFAULT_EXPIRES_IN_S);
     if !(1..=MAX_EXPIRES_IN_S).contains(&expires_in_s) {
-        return Err(Code::InvalidField.field("expires_in", format!("must be 1 to {MAX_EXPIRES_IN_S} seconds")));
+        return Err(
+            Code::InvalidField.field("expires_in", format!("must be 1 to {MAX_EXPIRES_IN_S} seconds"))
+        );
     }
     Ok(Terms {
         order,
@@ -86,14 +92,18 @@ fn check_text(field: &str, text: &str, most: usize) -> Result<(), ApiError> {
         return Err(Code::InvalidField.field(field, format!("must have at most {most} characters")));
     }
     if card_number::is_in(text) {
-        return Err(Code::CardNumber.field(field, "Card numbers go from the browser to the provider, never through here."));
+        return Err(Code::CardNumber
+            .field(field, "Card numbers go from the browser to the provider, never through here."));
     }
     Ok(())
 }
 
 fn check_email(email: &str) -> Result<(), ApiError> {
     let plausible = email.split_once('@').is_some_and(|(name, host)| {
-        !name.is_empty() && !host.is_empty() && !host.contains('@') && !email.contains(|c: char| c.is_whitespace() || c.is_control())
+        !name.is_empty()
+            && !host.is_empty()
+            && !host.contains('@')
+            && !email.contains(|c: char| c.is_whitespace() || c.is_control())
     });
     if !plausible || email.chars().count() > MAX_EMAIL_CHARS {
         return Err(Code::InvalidField.field("customer.email", "must be an address such as anna@example.com"));
@@ -104,7 +114,8 @@ fn check_email(email: &str) -> Result<(), ApiError> {
 /// Only origins the merchant has listed: no open redirect (attack 37).
 fn check_return_url(url: &str, allowed: &[String]) -> Result<(), ApiError> {
     let refuse = |detail: &str| Err(Code::InvalidField.field("return_url", detail));
-    let plain = url.len() <= MAX_URL_CHARS && !url.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\');
+    let plain = url.len() <= MAX_URL_CHARS
+        && !url.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\');
     let Some(uri) = plain.then(|| url.parse::<Uri>().ok()).flatten() else {
         return refuse("must be an absolute http or https URL");
     };
@@ -112,7 +123,8 @@ fn check_return_url(url: &str, allowed: &[String]) -> Result<(), ApiError> {
         return refuse("must be an absolute http or https URL");
     };
     let origin = format!("{scheme}://{authority}");
-    if authority.as_str().contains('@') || !allowed.iter().any(|listed| listed.eq_ignore_ascii_case(&origin)) {
+    if authority.as_str().contains('@') || !allowed.iter().any(|listed| listed.eq_ignore_ascii_case(&origin))
+    {
         return refuse("must begin with one of the merchant's listed return origins");
     }
     Ok(())
@@ -120,7 +132,9 @@ fn check_return_url(url: &str, allowed: &[String]) -> Result<(), ApiError> {
 
 fn check_metadata(metadata: &std::collections::BTreeMap<String, String>) -> Result<(), ApiError> {
     if metadata.len() > MAX_METADATA_PAIRS {
-        return Err(Code::InvalidField.field("metadata", format!("must have at most {MAX_METADATA_PAIRS} pairs")));
+        return Err(
+            Code::InvalidField.field("metadata", format!("must have at most {MAX_METADATA_PAIRS} pairs"))
+        );
     }
     for (name, value) in metadata {
         let field = format!("metadata.{name}");
