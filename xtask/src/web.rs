@@ -55,7 +55,7 @@ fn assemble(root: &Path, work: &Path, wasm: &Path, destination: &Path) -> Result
     eprintln!("optimising (about 10 s)");
     site.add("wasm", "payonce.wasm", &node.optimise_wasm(&bound.join("payonce_bg.wasm"))?)?;
     site.add("js", "payonce.js", &node.minify_module(&bound.join("payonce.js"))?)?;
-    site.add("css", "payonce.css", &node.minify(&join_styles(&root.join("style"), work)?)?)?;
+    site.add("css", "payonce.css", &node.minify(&root.join("style/checkout.css"))?)?;
     for path in files(&root.join("public"))? {
         let name = path.file_name().and_then(|name| name.to_str()).context("a file's name is not UTF-8")?;
         match name.strip_suffix(".js") {
@@ -82,18 +82,6 @@ fn bind(wasm: &Path, folder: &Path) -> Result<PathBuf> {
         .generate(folder)
         .context("wasm-bindgen failed")?;
     Ok(folder.to_owned())
-}
-
-/// One file of all styles, in the order of their names.
-fn join_styles(style: &Path, work: &Path) -> Result<PathBuf> {
-    let mut all = String::new();
-    for path in files(style)?.iter().filter(|path| path.extension().is_some_and(|end| end == "css")) {
-        all.push_str(&fs::read_to_string(path)?);
-        all.push('\n');
-    }
-    let joined = work.join("payonce.css");
-    fs::write(&joined, all)?;
-    Ok(joined)
 }
 
 /// The files of a flat folder by name; none when there is no such folder.
