@@ -35,10 +35,16 @@
       started = true;
       island.hydrate();
       each("leptos-island", (element) => island[element.dataset.component](element));
+      // The island starts in a task of its own.
+      for (let turn = 0; !root.dataset.hydrated; turn++) {
+        if (turn > 100) throw new Error("the island does not start");
+        await new Promise((next) => setTimeout(next));
+      }
       root.dataset.wasm = "ready";
       say();
       held?.form.requestSubmit(held.button);
-    } catch {
+    } catch (problem) {
+      console.error(problem);
       root.dataset.wasm = "failed";
       say(started ? "load-broken" : "load-failed");
     }
