@@ -57,15 +57,20 @@ impl Problem {
 
     /// A value that may not be shown.
     pub fn secret(origin: &Origin, name: &str, allowed: impl fmt::Display) -> Self {
-        Self::at(origin, format_args!("{name} (not shown, it is a secret) is not usable; allowed: {allowed}"))
+        Self::at(origin, format_args!("{name} (a secret, not shown here) is not usable; allowed: {allowed}"))
     }
 
     /// A setting's value, shown or not as the setting demands.
     pub fn setting(origin: &Origin, setting: Setting, value: &str, allowed: impl fmt::Display) -> Self {
+        let variable = setting.variable();
+        let name = match origin {
+            Origin::Flag => format!("{variable} ({})", setting.flag()),
+            Origin::Environment | Origin::File { .. } => variable.to_owned(),
+        };
         if setting.is_secret() {
-            Self::secret(origin, setting.variable(), allowed)
+            Self::secret(origin, &name, allowed)
         } else {
-            Self::value(origin, setting.variable(), value, allowed)
+            Self::value(origin, &name, value, allowed)
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct Timing {
     pub retry_max_ms: i64,
     /// How far apart two sweeps of the provider's listing are.
     pub sweep_ms: i64,
-    /// A person looks at what is unresolved for this long.
+    /// A person looks at what is unresolved this long after the last moment of sending.
     pub review_after_ms: i64,
 }
 

@@ -90,3 +90,18 @@ fn a_file_that_is_no_database_is_found() {
     let report = place.run(&["doctor", "--database-url", "sqlite:other.db"]).stdout;
     assert!(report.contains("WRONG    database: other.db does not open"), "{report}");
 }
+
+#[test]
+fn beside_a_running_demo_it_checks_the_merchant_of_the_database() {
+    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let place = Place::new().set("PAYONCE_LISTEN", &free()).set("PAYONCE_BANK_LISTEN", &free());
+    let demo = place.start(&["demo"]);
+    demo.line_with("Payonce demo");
+    let report = place.run(&["doctor"]);
+    assert_eq!(report.code, Some(0), "{}", report.all());
+    assert!(report.stdout.contains("ok       provider of mer_demo (test)"), "{}", report.stdout);
+    assert_eq!(demo.terminate().code, Some(0));
+    let other = place.set("PAYONCE_SECRET", SECRET).run(&["doctor"]).stdout;
+    assert!(other.contains("the provider secret of mer_demo does not open with this secret"), "{other}");
+    assert!(other.contains("PAYONCE_SECRET_OLD"), "{other}");
+}

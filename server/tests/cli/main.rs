@@ -1,5 +1,7 @@
 //! The command line of the built binary: what stops a start, what wins, and that no secret is ever said.
 
+#![expect(clippy::unwrap_used, reason = "a test ends at the first surprise, in its helpers too")]
+
 mod bank;
 mod doctor;
 mod folder;

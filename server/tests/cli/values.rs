@@ -93,7 +93,7 @@ fn a_wrong_value_is_named_with_what_is_allowed() {
     }
     Place::new()
         .run(&["serve", "--rate-limit", "-5"])
-        .refused(&["command line", "PAYONCE_RATE_LIMIT is \"-5\""]);
+        .refused(&["command line", "PAYONCE_RATE_LIMIT (--rate-limit) is \"-5\""]);
     Place::new()
         .run(&["serve", "--config", "none.toml"])
         .refused(&["PAYONCE_CONFIG", "none.toml cannot be read"]);
@@ -150,7 +150,7 @@ fn a_merchant_is_checked_field_by_field() {
             "\"https://shop.example\"",
             "merchant[1].return_origins is a text; allowed: a list",
         ),
-        ("sk_test_canary", "sk_live_canary", "merchant[1].secret_key (not shown, it is a secret)"),
+        ("sk_test_canary", "sk_live_canary", "merchant[1].secret_key (a secret, not shown here)"),
         ("sk_test_canary", "sk_test_demo", "a key of your own"),
         ("pk_test_zerno", "sk_test_canary", "merchant[1].publishable_key"),
     ];
