@@ -15,8 +15,8 @@ use crate::{
     net, setup,
 };
 
-/// What is under way gets this long to end; then its leases do, and another process goes on.
-const GRACE: Duration = Duration::from_secs(8);
+/// Connections get this long to end, then what is under way gets as long; then its leases end, and another process goes on.
+const GRACE: Duration = Duration::from_secs(4);
 
 /// Runs until it is told to stop.
 pub async fn run(config: Config) -> Result<()> {

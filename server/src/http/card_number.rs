@@ -5,30 +5,51 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
 
 /// Whether `text` holds a card number.
 pub(super) fn is_in(text: &str) -> bool {
-    let mut digits: Vec<u8> = Vec::new();
-    let mut separated = false;
-    for character in text.chars().chain(std::iter::once('\n')) {
+    let mut groups = Groups::default();
+    text.chars().any(|character| groups.take(character)) || groups.hold_card()
+}
+
+/// Groups of digits with a single separator between each two.
+#[derive(Default)]
+struct Groups {
+    groups: Vec<Vec<u8>>,
+    after_separator: bool,
+}
+
+impl Groups {
+    /// Takes one more character; whether the groups ended with it and hold a card number.
+    fn take(&mut self, character: char) -> bool {
         match character {
             '0'..='9' => {
-                digits.push(character as u8 - b'0');
-                separated = false;
-            }
-            ' ' | '-' if !digits.is_empty() && !separated => separated = true,
-            _ => {
-                if holds_card(&digits) {
-                    return true;
+                if self.groups.is_empty() || self.after_separator {
+                    self.groups.push(Vec::new());
                 }
-                digits.clear();
-                separated = false;
+                self.after_separator = false;
+                self.groups.last_mut().expect("a group was just made").push(character as u8 - b'0');
+                false
+            }
+            ' ' | '-' if !self.groups.is_empty() && !self.after_separator => {
+                self.after_separator = true;
+                false
+            }
+            _ => {
+                let held = self.hold_card();
+                *self = Self::default();
+                held
             }
         }
     }
-    false
-}
 
-/// Any run of the right length within the digits: a number may be glued to others.
-fn holds_card(digits: &[u8]) -> bool {
-    LENGTHS.rev().any(|length| digits.windows(length).any(|window| has_known_prefix(window) && luhn(window)))
+    /// Whether some neighbouring groups together are a card number: another number may stand beside it.
+    fn hold_card(&self) -> bool {
+        (0..self.groups.len()).any(|first| {
+            let mut digits = Vec::new();
+            self.groups[first..].iter().any(|group| {
+                digits.extend_from_slice(group);
+                LENGTHS.contains(&digits.len()) && has_known_prefix(&digits) && luhn(&digits)
+            })
+        })
+    }
 }
 
 /// Visa, Mastercard (5 and 2), Mir, American Express, Diners, JCB, Discover, UnionPay, Maestro.
