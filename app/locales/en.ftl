@@ -27,7 +27,7 @@ field-expiry = Expiry date
 field-expiry-hint = MM / YY
 field-cvc = Security code
 field-email = Email for the receipt
-private = Card details go straight to the bank: neither the shop nor we see them.
+private = Card details go straight to the bank: neither the shop nor our server sees them.
 pay = Pay { $amount }
 paying = Sending…
 wrongs = Check the card details
@@ -57,7 +57,7 @@ load-slow = The page is still loading on a slow connection. You can fill in the 
 load-failed = The page did not load completely. Nothing was sent and no money was taken. What you typed is still here: press Pay again.
 load-broken = The page stopped working. If you have pressed Pay, do not pay again: reload the page and it will show how the payment stands.
 plain-title = To pay by card, turn on JavaScript
-plain-lead = Your browser sends the card number straight to the bank, past the shop and us. Without scripts it cannot, so there are no card fields here.
+plain-lead = Your browser sends the card number straight to the bank, past the shop and our server. Without scripts it cannot, so there are no card fields here.
 plain-what-to-do = Turn scripts on for this site and reload the page, or go back to the shop and choose another way to pay. No money was taken.
 
 # Screens.
@@ -70,7 +70,7 @@ elsewhere-title = Payment is under way in another tab
 elsewhere-lead = The same result will appear here.
 changed-title = The order has changed
 changed-lead = The shop changed the amount or the terms. No money was taken.
-changed-now = To pay now: { $amount }
+changed-now = New amount: { $amount }
 changed-accept = Continue
 processing-title = The bank is processing your payment
 processing-lead = This usually takes a few seconds.
