@@ -1,7 +1,5 @@
 //! Reading bodies: bounded, patient only for a while, strict about JSON.
 
-use std::time::Duration;
-
 use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, header},
@@ -9,26 +7,28 @@ use axum::{
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
-use super::{ApiError, Code};
+use super::{ApiError, App, Code};
 
 /// Longest body that is read.
 const MAX_BODY_BYTES: usize = 64 << 10;
 /// A longer one is read and dropped up to here, so that the client sees the refusal and not a broken connection.
 const MAX_DROPPED_BYTES: usize = 1 << 20;
-/// A body has to be here by then.
-const DEADLINE: Duration = Duration::from_secs(10);
 
 /// A JSON body: unknown and repeated fields are refused, and the field to blame is named.
-pub(super) async fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, ApiError> {
+pub(super) async fn read_json<T: DeserializeOwned>(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<T, ApiError> {
     let content_type =
         headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/json") {
         // Read and dropped, for the same reason as a body that is too long.
-        read(body).await?;
+        read(app, body).await?;
         return Err(Code::UnsupportedMediaType.error("Send `Content-Type: application/json`."));
     }
-    let bytes = read(body).await?;
+    let bytes = read(app, body).await?;
     let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
@@ -43,14 +43,14 @@ pub(super) async fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: Bo
 }
 
 /// A form's fields.
-pub(super) async fn read_form<T: DeserializeOwned>(body: Body) -> Result<T, ApiError> {
-    let bytes = read(body).await?;
+pub(super) async fn read_form<T: DeserializeOwned>(app: &App, body: Body) -> Result<T, ApiError> {
+    let bytes = read(app, body).await?;
     serde_urlencoded::from_bytes(&bytes).map_err(|error| Code::InvalidRequest.error(error.to_string()))
 }
 
-async fn read(body: Body) -> Result<Bytes, ApiError> {
+async fn read(app: &App, body: Body) -> Result<Bytes, ApiError> {
     let slow = |_| Code::RequestTimeout.error("The body did not arrive in time. Nothing was changed.");
-    tokio::time::timeout(DEADLINE, read_bounded(body)).await.map_err(slow)?
+    tokio::time::timeout(app.patience.body, read_bounded(body)).await.map_err(slow)?
 }
 
 async fn read_bounded(mut body: Body) -> Result<Bytes, ApiError> {

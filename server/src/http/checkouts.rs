@@ -23,7 +23,7 @@ pub(super) async fn create(
 ) -> Result<Response, ApiError> {
     let tenant = caller::merchant(&app, &headers).await?;
     let key = idempotency::key(&headers)?;
-    let body: CreateCheckout = read_json(&headers, body).await?;
+    let body: CreateCheckout = read_json(&app, &headers, body).await?;
     let terms = terms::checkout(body, &merchant(&app, &tenant).await?)?;
     let fingerprint = terms::checkout_fingerprint(&terms);
     let key = KeyUse { tenant, kind: KeyKind::CreateCheckout, key, fingerprint };

@@ -12,7 +12,7 @@ mod problem;
 mod rate;
 mod terms;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -29,6 +29,24 @@ use crate::{assets, config::Config, ids};
 
 pub(crate) use problem::{ApiError, Code};
 
+/// How long callers wait, and are waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// A submission waits this long for the provider; then it is told that the result is not known yet.
+    pub submit: Duration,
+    /// A repeat waits this long for the first one's result.
+    pub repeat: Duration,
+    /// A body has to be here by then.
+    pub body: Duration,
+}
+
+impl Default for Patience {
+    /// The browser gives up after 10 s: it must have an answer before.
+    fn default() -> Self {
+        Self { submit: Duration::from_secs(8), repeat: Duration::from_secs(1), body: Duration::from_secs(10) }
+    }
+}
+
 /// What every handler has.
 #[derive(Clone)]
 pub struct App {
@@ -38,6 +56,8 @@ pub struct App {
     pub public_url: Arc<str>,
     /// What is under way: the server waits for it when it stops.
     pub tasks: TaskTracker,
+    /// How long callers wait, and are waited for.
+    pub patience: Patience,
     assets: Arc<app::Assets>,
     rate: Option<Arc<rate::Limiter>>,
 }
@@ -49,6 +69,7 @@ impl App {
             engine,
             public_url: config.public_url.as_str().into(),
             tasks,
+            patience: Patience::default(),
             assets: Arc::new(assets::paths()),
             rate: rate::limiter(config.rate_limit),
         }

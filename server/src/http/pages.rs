@@ -113,7 +113,7 @@ pub(super) async fn again(
 async fn open_again(app: &App, id: &str, address: &Address, body: Body) -> Result<(), ApiError> {
     let caller = caller::shopper(app, address.token.as_deref()).ok_or_else(caller::unauthorized)?;
     let checkout: CheckoutId = id.parse().map_err(|_| checkouts::not_found())?;
-    let form: Again = read_form(body).await?;
+    let form: Again = read_form(app, body).await?;
     let key = IdempotencyKey::parse(&format!("again-{}", form.previous))
         .map_err(|error| Code::InvalidRequest.field("previous", error.to_string()))?;
     match payment_intents::open(app, &caller, checkout, key).await {
@@ -239,7 +239,7 @@ fn message(app: &App, lang: Lang, error: &ApiError) -> Response {
     let mut response = (status, Html(app::render_message(lang, &app.assets.css, message))).into_response();
     secure(
         response.headers_mut(),
-        "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
     );
     response
 }

@@ -24,10 +24,6 @@ use super::{
 };
 use crate::answers::{checkout_view, intent_location, intent_view, intent_with_story};
 
-/// The browser waits 10 s: it must have an answer before.
-const SUBMIT_WAIT: Duration = Duration::from_secs(8);
-/// A repeat waits this long for the first one's result.
-const REPEAT_WAIT: Duration = Duration::from_secs(1);
 /// How often a waiting repeat looks.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// When to ask again for a result that is not known.
@@ -97,7 +93,7 @@ pub(super) async fn submit(
 ) -> Result<Response, ApiError> {
     let caller = caller::anyone(&app, &headers).await?;
     let key = idempotency::key(&headers)?;
-    let body: Submit = read_json(&headers, body).await?;
+    let body: Submit = read_json(&app, &headers, body).await?;
     let amount = terms::money("amount", &body.amount)?;
     let (checkout, intent) = find(&app, &caller, &id).await?;
     let fields = [
@@ -144,7 +140,7 @@ async fn run_submit(app: &App, submission: Submission) -> Result<SubmitOutcome, 
 async fn drive(app: &App, claimed: Claimed) -> Result<Response, ApiError> {
     let (engine, tenant, id) = (app.engine.clone(), claimed.intent.tenant.clone(), claimed.intent.id);
     let driving = app.tasks.spawn(async move { engine.drive(claimed).await });
-    match tokio::time::timeout(SUBMIT_WAIT, driving).await {
+    match tokio::time::timeout(app.patience.submit, driving).await {
         Ok(Ok(Ok(driven))) => Ok(intent_response(&driven.checkout, &driven.intent)),
         Ok(Ok(Err(error))) => {
             // The claim is committed: whatever failed, the operation goes on from there, and the caller is told where it stands.
@@ -172,7 +168,7 @@ async fn repeat(
     mut intent: IntentRecord,
 ) -> Result<Response, ApiError> {
     let mut looks = tokio::time::interval(LOOK_EVERY);
-    let rounds = REPEAT_WAIT.as_millis() / LOOK_EVERY.as_millis();
+    let rounds = app.patience.repeat.as_millis() / LOOK_EVERY.as_millis();
     for _ in 0..rounds {
         if intent.state.name() != StateName::Processing {
             break;
