@@ -1,0 +1,7 @@
+//! The server as its callers see it: over HTTP, with a sandbox bank beside it. Each test is named after what is promised, and tells
+//! the rule (R), fault or attack it is about. Money is counted in the bank's own ledger, never in the server's answers.
+
+#![expect(clippy::unwrap_used, reason = "a test ends at the first surprise, in its helpers too")]
+
+mod contract;
+mod support;

@@ -1,0 +1,16 @@
+//! The test world: a sandbox bank and a server on ports of their own, and what a test asks of them.
+
+mod bank;
+mod call;
+mod child;
+mod raw;
+mod world;
+
+pub use bank::{DECLINED, GOOD, MIR, Sandbox, THREE_DS, VISA};
+pub use call::{Call, Reply};
+pub use child::Child;
+pub use raw::Raw;
+pub use world::{
+    ACCOUNT_SECRET, ALPHA, ALPHA_ID, ALPHA_LIVE, ALPHA_PUBLISHABLE, BETA, FRAME_ORIGIN, PUBLIC_URL,
+    RETURN_ORIGIN, SECRET, Setup, World, eventually, order, text,
+};

@@ -1,0 +1,302 @@
+//! A server over a folder of its own, beside a bank of its own, and the usual requests.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Once},
+    time::Duration,
+};
+
+use engine::Engine;
+use payment::{MerchantId, Mode};
+use payonce::{
+    background,
+    config::{
+        Config, Database, MerchantConfig, ProviderConfig, RateLimit, SecretBytes, SecretText, Settings,
+        Timing,
+    },
+    http::{self, App, Patience},
+    setup,
+};
+use reqwest::{Client, redirect::Policy};
+use serde_json::{Value, json};
+use store::{SqlStore, Sqlite, SqliteOptions};
+use tempfile::TempDir;
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
+
+use super::{Call, Reply, Sandbox};
+
+pub const ALPHA_ID: &str = "mer_alpha";
+pub const ALPHA: &str = "sk_test_alpha_canary";
+pub const ALPHA_PUBLISHABLE: &str = "pk_test_alpha";
+pub const ALPHA_LIVE: &str = "sk_live_alpha_canary";
+pub const BETA: &str = "sk_test_beta_canary";
+/// The merchants' secret with the bank.
+pub const ACCOUNT_SECRET: &str = "bank_secret_canary";
+pub const PUBLIC_URL: &str = "https://pay.example";
+pub const RETURN_ORIGIN: &str = "https://shop.example";
+pub const FRAME_ORIGIN: &str = "https://frame.example";
+pub const SECRET: [u8; 32] = [7; 32];
+
+/// A test ends that waits longer for something to become true.
+const DEADLINE: Duration = Duration::from_secs(20);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What a test may set.
+pub struct Setup {
+    pub timing: Timing,
+    pub patience: Patience,
+    pub rate: RateLimit,
+    /// Whether due work and expiry are looked for.
+    pub worker: bool,
+    /// How long the store waits for a lock or a connection.
+    pub store_patience: Duration,
+}
+
+impl Default for Setup {
+    /// Retries at once, leases as in production: what needs a lease's end to go on fails its test.
+    fn default() -> Self {
+        let timing = Timing { retry_max_ms: 50, listing_gap_ms: 50, ..Timing::default() };
+        let store_patience = Duration::from_secs(5);
+        Self { timing, patience: Patience::default(), rate: RateLimit::Off, worker: true, store_patience }
+    }
+}
+
+/// A bank, a server, and who asks.
+pub struct World {
+    pub bank: Sandbox,
+    pub url: String,
+    pub engine: Engine,
+    pub store: Arc<SqlStore<Sqlite>>,
+    pub client: Client,
+    pub folder: TempDir,
+    setup: Setup,
+    running: Running,
+}
+
+struct Running {
+    tasks: TaskTracker,
+    /// Dropping it tells the server to stop.
+    stop: DropGuard,
+    serving: JoinHandle<()>,
+}
+
+pub fn client() -> Client {
+    static TLS: Once = Once::new();
+    TLS.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
+    Client::builder().redirect(Policy::none()).build().unwrap()
+}
+
+impl World {
+    pub async fn start() -> Self {
+        Self::with(Setup::default()).await
+    }
+
+    pub async fn with(setup: Setup) -> Self {
+        let client = client();
+        let bank = Sandbox::start(&client).await;
+        let folder = tempfile::tempdir().unwrap();
+        let (engine, store) = open(&folder, &bank, &setup).await;
+        let (url, running) = serve(engine.clone(), &config(&folder, &bank, &setup), &setup).await;
+        Self { bank, url, engine, store, client, folder, setup, running }
+    }
+
+    /// Another server over the same folder; the one before is gone first.
+    pub async fn restart(self) -> Self {
+        let Self { bank, engine, store, client, folder, setup, running, .. } = self;
+        drop(running.stop);
+        running.serving.await.unwrap();
+        running.tasks.close();
+        running.tasks.wait().await;
+        drop((engine, store));
+        let (engine, store) = open(&folder, &bank, &setup).await;
+        let (url, running) = serve(engine.clone(), &config(&folder, &bank, &setup), &setup).await;
+        Self { bank, url, engine, store, client, folder, setup, running }
+    }
+
+    pub fn call(&self, method: &str, path: &str) -> Call {
+        Call::new(&self.client, method, format!("{}{path}", self.url))
+    }
+
+    pub fn post(&self, path: &str) -> Call {
+        self.call("POST", path)
+    }
+
+    pub fn get(&self, path: &str) -> Call {
+        self.call("GET", path)
+    }
+
+    /// `POST /v1/checkouts` as merchant alpha.
+    pub fn open(&self, key: &str, body: &Value) -> Call {
+        self.post("/v1/checkouts").bearer(ALPHA).key(key).json(body)
+    }
+
+    /// A fresh checkout of 1500.00 RUB.
+    pub async fn checkout(&self, order_id: &str) -> Value {
+        self.open(&format!("open-{order_id}"), &order(order_id)).send().await.expect(201).json()
+    }
+
+    /// `POST …/submit` of a checkout's intent with its client token and its submit key.
+    pub fn submit(&self, checkout: &Value, card_token: &str) -> Call {
+        self.submit_method(checkout, json!({ "type": "card_token", "token": card_token }))
+    }
+
+    pub fn submit_method(&self, checkout: &Value, method: Value) -> Call {
+        let intent = &checkout["payment_intent"];
+        let body = json!({
+            "payment_method": method, "checkout_version": checkout["version"], "amount": checkout["amount"],
+        });
+        self.post(&format!("/v1/payment_intents/{}/submit", text(&intent["id"])))
+            .bearer(text(&checkout["client_token"]))
+            .key(text(&intent["submit_key"]))
+            .json(&body)
+    }
+
+    /// Pays with a card.
+    pub async fn pay(&self, checkout: &Value, card: &str) -> Reply {
+        let token = self.bank.token(card).await;
+        self.submit(checkout, &token).send().await
+    }
+
+    /// `POST /v1/checkouts/{id}/payment_intents` with the client token.
+    pub fn again(&self, checkout: &Value, key: &str) -> Call {
+        let path = format!("/v1/checkouts/{}/payment_intents", text(&checkout["id"]));
+        self.post(&path).bearer(text(&checkout["client_token"])).key(key)
+    }
+
+    /// A checkout, as its merchant sees it now.
+    pub async fn shown(&self, checkout: &Value) -> Value {
+        self.get(&format!("/v1/checkouts/{}", text(&checkout["id"])))
+            .bearer(ALPHA)
+            .send()
+            .await
+            .expect(200)
+            .json()
+    }
+
+    /// An intent, as its merchant sees it now.
+    pub async fn intent(&self, id: &Value) -> Value {
+        self.get(&format!("/v1/payment_intents/{}", text(id))).bearer(ALPHA).send().await.expect(200).json()
+    }
+
+    /// Waits until a checkout's intent is in this state.
+    pub async fn reaches(&self, checkout: &Value, state: &str) -> Value {
+        let id = &checkout["payment_intent"]["id"];
+        eventually(state, || async {
+            let intent = self.intent(id).await;
+            (intent["state"] == state).then_some(intent)
+        })
+        .await
+    }
+
+    /// Everything in the database's files.
+    pub fn database_bytes(&self) -> Vec<u8> {
+        let files = std::fs::read_dir(self.folder.path()).unwrap();
+        files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
+    }
+
+    /// Where the page of a checkout is on this server: its `url` begins with the public one.
+    pub fn page(&self, checkout: &Value) -> String {
+        text(&checkout["url"]).strip_prefix(PUBLIC_URL).unwrap().to_owned()
+    }
+}
+
+async fn open(folder: &TempDir, bank: &Sandbox, setup: &Setup) -> (Engine, Arc<SqlStore<Sqlite>>) {
+    let mut engine = setup::engine(&config(folder, bank, setup)).await.unwrap();
+    let mut options = SqliteOptions::new(folder.path().join("payonce.db"));
+    options.patience = setup.store_patience;
+    let store = Arc::new(SqlStore::<Sqlite>::open(options).await.unwrap());
+    engine.store = store.clone();
+    engine.directory = store.clone();
+    (engine, store)
+}
+
+async fn serve(engine: Engine, config: &Config, setup: &Setup) -> (String, Running) {
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    if setup.worker {
+        background::start(engine.clone(), &tasks, &stop);
+    }
+    let mut app = App::new(engine, config, tasks.clone());
+    app.patience = setup.patience;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let service = http::router(app).into_make_service_with_connect_info::<SocketAddr>();
+    let told = stop.clone().cancelled_owned();
+    let serving = axum::serve(listener, service).with_graceful_shutdown(told);
+    let serving = tokio::spawn(async move { serving.await.unwrap() });
+    (url, Running { tasks, stop: stop.drop_guard(), serving })
+}
+
+fn config(folder: &TempDir, bank: &Sandbox, setup: &Setup) -> Config {
+    let alpha = merchant(ALPHA_ID, Mode::Test, ALPHA, &bank.url);
+    let merchants = vec![
+        MerchantConfig { publishable_key: Some(ALPHA_PUBLISHABLE.to_owned()), ..alpha },
+        merchant(ALPHA_ID, Mode::Live, ALPHA_LIVE, &bank.url),
+        merchant("mer_beta", Mode::Test, BETA, &bank.url),
+    ];
+    let anywhere = "127.0.0.1:0".parse().unwrap();
+    let settings = Settings {
+        listen: anywhere,
+        bank_listen: anywhere,
+        data: folder.path().to_owned(),
+        database: Database::Sqlite(folder.path().join("payonce.db")),
+        public_url: PUBLIC_URL.to_owned(),
+        bank_url: bank.url.clone(),
+        bank_notify_url: None,
+        given_secret: None,
+        secret_old: None,
+        demo_secret_key: SecretText("sk_test_unused".to_owned()),
+        rate_limit: setup.rate,
+        timing: setup.timing,
+        merchants,
+    };
+    Config { settings, secret: SecretBytes(SECRET) }
+}
+
+fn merchant(id: &str, mode: Mode, key: &str, bank_url: &str) -> MerchantConfig {
+    MerchantConfig {
+        id: MerchantId::parse(id).unwrap(),
+        name: "Зерно & <b>Co</b>".to_owned(),
+        mode,
+        secret_key: SecretText(key.to_owned()),
+        publishable_key: None,
+        provider: ProviderConfig {
+            kind: "yookassa".to_owned(),
+            account: "100500".to_owned(),
+            secret: SecretText(ACCOUNT_SECRET.to_owned()),
+            url: bank_url.to_owned(),
+            notify_secret: None,
+        },
+        return_origins: vec![RETURN_ORIGIN.to_owned()],
+        frame_origins: vec![FRAME_ORIGIN.to_owned()],
+        webhook: None,
+    }
+}
+
+/// The least that opens a checkout.
+pub fn order(id: &str) -> Value {
+    json!({ "order_id": id, "amount": { "value": "1500.00", "currency": "RUB" } })
+}
+
+#[track_caller]
+pub fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+/// The one place that waits: looks until there is something to see.
+pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl FnMut() -> F) -> T {
+    let looking = async {
+        loop {
+            if let Some(seen) = look().await {
+                return seen;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, looking)
+        .await
+        .unwrap_or_else(|_| panic!("not within {DEADLINE:?}: {what}"))
+}
