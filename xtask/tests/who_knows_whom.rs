@@ -7,10 +7,12 @@ use std::fs;
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 /// For each of our crates, those of ours it may depend on. A new crate has to be entered here.
-const OURS: [(&str, &[&str]); 12] = [
+const OURS: [(&str, &[&str]); 13] = [
     ("app", &["contract"]),
     // Its ledger is the independent witness: it shares no code with what it witnesses.
     ("bank", &[]),
+    // A client of the public API, and nothing more.
+    ("bench", &["contract"]),
     ("contract", &[]),
     ("engine", &["payment", "providers", "store"]),
     ("frontend", &["app"]),
@@ -28,10 +30,10 @@ const LIBRARIES: [(&str, &[&str]); 6] = [
     ("axum", &["bank", "payonce", "shop"]),
     ("leptos", &["app", "frontend", "payonce", "shop"]),
     ("reqwest", &["bank", "payonce", "providers", "shop"]),
-    ("rusqlite", &["bank"]),
+    ("rusqlite", &["bank", "bench"]),
     ("sqlx", &["store"]),
     // The engine is of no runtime: the simulation polls it by hand.
-    ("tokio", &["bank", "payonce", "shop", "store"]),
+    ("tokio", &["bank", "bench", "payonce", "shop", "store"]),
 ];
 
 /// What each of our crates depends on, ours and others'.

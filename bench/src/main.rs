@@ -1,0 +1,60 @@
+//! Measures the released server from outside, over HTTP, beside a bare program that makes the same commits. Judges by ratios and
+//! limits that do not depend on the machine. Shares no code with the server.
+
+mod bare;
+mod bytes;
+mod flushes;
+mod http;
+mod load;
+mod merchant;
+mod processes;
+mod report;
+mod run;
+mod usage;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// How fast, how small, how thrifty the server is.
+#[derive(Parser)]
+#[command(name = "script/bench")]
+struct Cli {
+    /// Seconds of the longest measurement; the others take a third of it
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=600))]
+    seconds: u64,
+    /// The server's binary
+    #[arg(long, default_value = "target/release/payonce", value_name = "FILE")]
+    payonce: PathBuf,
+    /// Databases are made in this folder; it has to lie on a disk
+    #[arg(long, default_value = "target", value_name = "FOLDER")]
+    scratch: PathBuf,
+    #[command(subcommand)]
+    part: Option<Part>,
+}
+
+#[derive(Subcommand)]
+enum Part {
+    /// The bare program alone, on a new database in FOLDER
+    #[command(hide = true)]
+    Bare { way: bare::Way, folder: PathBuf },
+}
+
+fn main() -> Result<ExitCode> {
+    let cli = Cli::parse();
+    if let Some(Part::Bare { way, folder }) = cli.part {
+        println!("{}", serde_json::to_string(&bare::run(way, &folder, cli.seconds)?)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    // One thread: what the clients take, the server has not.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let figures = runtime.block_on(run::run(&cli.payonce, &cli.scratch, cli.seconds))?;
+    print!("{}", report::table(&figures));
+    let broken = report::broken(&figures);
+    for limit in &broken {
+        println!("BROKEN: {limit}");
+    }
+    println!("{}", serde_json::to_string(&figures)?);
+    Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

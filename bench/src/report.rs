@@ -1,0 +1,80 @@
+//! The figures as a table, and which limits are broken. A limit is a count, a size or a fact: nothing that another machine changes.
+
+use crate::{bare::BareResult, run::Figures};
+
+/// Flushes for a payment at most; one by one they are three.
+const MAX_FLUSHES: f64 = 0.6;
+/// The page and its styles after brotli.
+const MAX_PAGE_BYTES: usize = 14_000;
+/// The WebAssembly and what loads it after brotli.
+const MAX_WASM_BYTES: usize = 60_000;
+
+/// What people read.
+pub fn table(f: &Figures) -> String {
+    let (one, many) = (&f.bare_one_by_one, &f.bare_gathered);
+    let page = f.bytes.html + f.bytes.css;
+    let wasm = f.bytes.wasm + f.bytes.glue;
+    let mut out =
+        format!("{:<30}{:>10}{:>22}{:>22}\n", "", "payonce", "bare, one by one", "bare, gathered by 16");
+    let mut beside = |name: &str, ours: f64, one: f64, many: f64| {
+        out +=
+            &format!("{name:<30}{ours:>10.2}{:>22}{:>22}\n", with_ratio(one, ours), with_ratio(many, ours));
+    };
+    beside("payments/s", f.payments.per_second(), one.per_second(), many.per_second());
+    beside("flushes per payment", f.flushes_per_payment, f.bare_one_by_one_flushes, f.bare_gathered_flushes);
+    beside("CPU ms per payment", f.cpu_ms_per_payment, one.cpu_ms, many.cpu_ms);
+    let mut line = |name: &str, value: String| out += &format!("{name:<30}{value}\n");
+    line(
+        "payment ms",
+        format!("half within {:.1}, 99 of 100 within {:.1}", f.payments.median_ms, f.payments.p99_ms),
+    );
+    line("replays/s, checkout", replays(f.checkout_replays.per_second(), &f.bare_replay));
+    line("replays/s, submit", replays(f.submit_replays.per_second(), &f.bare_replay));
+    line(
+        "CPU ms per submit replay",
+        format!("{:.3} (bare: {:.3})", f.cpu_ms_per_submit_replay, f.bare_replay.cpu_ms),
+    );
+    line("HTML + CSS, brotli 11", format!("{page} of {MAX_PAGE_BYTES} ({} + {})", f.bytes.html, f.bytes.css));
+    line(
+        "WebAssembly + glue, brotli 11",
+        format!("{wasm} of {MAX_WASM_BYTES} ({} + {})", f.bytes.wasm, f.bytes.glue),
+    );
+    let memory = [f.idle_memory_mb, f.loaded_memory_mb, f.most_memory_mb];
+    line(
+        "memory MB",
+        format!("{:.1} idle, {:.1} after the load, {:.1} at most", memory[0], memory[1], memory[2]),
+    );
+    line("start-up ms", format!("{:.0}, a new database made", f.start_ms));
+    line("ledger", format!("{} paid, {} charged at the bank", f.paid, f.charged));
+    out + "In brackets: payonce divided by that column. Seconds and milliseconds are this machine's; ratios, flushes and bytes carry over.\n"
+}
+
+/// Each broken limit in words.
+pub fn broken(f: &Figures) -> Vec<String> {
+    let page = f.bytes.html + f.bytes.css;
+    let wasm = f.bytes.wasm + f.bytes.glue;
+    let checks = [
+        (
+            f.flushes_per_payment <= MAX_FLUSHES,
+            format!("{:.2} flushes per payment, allowed are {MAX_FLUSHES}", f.flushes_per_payment),
+        ),
+        (page <= MAX_PAGE_BYTES, format!("HTML and CSS have {page} bytes, allowed are {MAX_PAGE_BYTES}")),
+        (
+            wasm <= MAX_WASM_BYTES,
+            format!("WebAssembly and glue have {wasm} bytes, allowed are {MAX_WASM_BYTES}"),
+        ),
+        (
+            f.ledger_agrees,
+            format!("{} payments succeeded and the bank charged {}, or not the same ones", f.paid, f.charged),
+        ),
+    ];
+    checks.into_iter().filter(|(holds, _)| !holds).map(|(_, words)| words).collect()
+}
+
+fn with_ratio(theirs: f64, ours: f64) -> String {
+    format!("{theirs:.2} ({:.2}x)", ours / theirs)
+}
+
+fn replays(per_second: f64, bare: &BareResult) -> String {
+    format!("{per_second:.0} ({:.3}x of a bare read)", per_second / bare.per_second())
+}
