@@ -4,6 +4,13 @@ use leptos::prelude::*;
 
 use super::Lang;
 
+/// A browser would ask for `/favicon.ico` otherwise, at every visit. No page of ours refuses `data:` pictures.
+const ICON: &str = concat!(
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E",
+    "%3Crect width='32' height='32' rx='9' fill='%233451c7'/%3E",
+    "%3Cpath d='m9 17 5 5 9-11' fill='none' stroke='%23fff' stroke-width='3.5'/%3E%3C/svg%3E"
+);
+
 /// A document in one language.
 #[component]
 pub(super) fn Document(
@@ -28,6 +35,7 @@ pub(super) fn Document(
                 <meta name="color-scheme" content="light dark" />
                 <meta name="robots" content="noindex" />
                 <title>{title}</title>
+                <link rel="icon" href=ICON />
                 {sheet}
                 {head.run()}
             </head>
