@@ -1,0 +1,296 @@
+// The same intention, expressed more than once: impatience, reloads, tabs, devices, lost answers.
+import type { Page } from '@playwright/test';
+import { GOOD, NO_FUNDS, OTHER_GOOD, last4 } from '../helpers/cards.ts';
+import { Gate, INTENT, SUBMIT, TOKENS, loseAnswer } from '../helpers/gate.ts';
+import { PayPage } from '../helpers/pay_page.ts';
+import { buy, expectShopSays } from '../helpers/shop.ts';
+import { expect, test } from '../helpers/test.ts';
+
+test('fault 1: a double click pays once (R1, R6)', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.fill(GOOD);
+  const submits = countSubmits(page);
+  await pay.button.dblclick();
+  await pay.expectState('succeeded');
+  expect(submits()).toBe(1);
+  await bank.expectOneCharge(order.id, '1500.00');
+  expect(await bank.payments(order.id)).toHaveLength(1);
+});
+
+test('fault 1: Enter and a click, and more of both, pay once', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'delay', order_id: order.id, delay_ms: 1000 });
+  await pay.fill(GOOD);
+  const submits = countSubmits(page);
+  await pay.code.press('Enter');
+  await pay.expectState('submitting');
+  await expect(pay.button).toHaveAttribute('aria-disabled', 'true');
+  // It is aria-disabled, and Playwright would wait; a shopper does not.
+  await pay.button.click({ force: true });
+  await pay.code.press('Enter');
+  await pay.button.click({ force: true, clickCount: 3 });
+  await pay.expectState('succeeded');
+  expect(submits()).toBe(1);
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('fault 2: a reload in mid-payment finds the same payment and its result (R9)', async ({ page, bank, merchant }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const intent = (await merchant.checkout(order.checkoutId)).payment_intent.id;
+  await bank.breaks({ kind: 'delay', order_id: order.id, delay_ms: 3000 });
+  await pay.pay(GOOD);
+  await bank.expectFaultsMet(order.id);
+
+  await page.reload();
+  await pay.expectState('processing');
+  await pay.expectNoInvitation();
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+  expect((await merchant.checkout(order.checkoutId)).payment_intent.id).toBe(intent);
+});
+
+test('a reload before the server has heard anything brings the form back with the same key (R1)', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const key = await pay.root.getAttribute('data-key');
+  const gate = await Gate.on(page, SUBMIT);
+  await pay.pay(GOOD);
+  await gate.hasHeld(1);
+  await page.reload();
+  await gate.open();
+  await pay.hydrated();
+  await pay.expectState('ready');
+  await expect(pay.root).toHaveAttribute('data-key', key!);
+  await bank.expectNothing(order.id);
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+for (const [what, cards] of [
+  ['one card', [GOOD, GOOD]],
+  ['two cards', [GOOD, OTHER_GOOD]],
+] as const) {
+  const fault = what === 'one card' ? 'fault 3' : 'fault 67';
+  test(`${fault}: two tabs that submit ${what} at once are one charge, and both say with which card (R6, N1)`, async ({ page, context, bank }) => {
+    const { order, pay: first } = await buy(page);
+    const second = new PayPage(await context.newPage());
+    const tabs = [await first.hydrated(), await second.open(order.url)];
+    const gate = await Gate.on(context, SUBMIT);
+    for (const [place, tab] of tabs.entries()) {
+      await tab.page.bringToFront();
+      await tab.pay(cards[place]);
+      await tab.expectState('submitting');
+    }
+    await gate.hasHeld(2);
+    await gate.open();
+    await Promise.all(tabs.map((tab) => tab.expectState('succeeded')));
+
+    const [charge, ...more] = await bank.charges(order.id);
+    expect(more).toEqual([]);
+    expect(await bank.payments(order.id)).toHaveLength(1);
+    const used = charge.payment_method?.card?.last4;
+    for (const [place, tab] of tabs.entries()) {
+      await expect(tab.screens).toContainText(`•••• ${used}`);
+      const note = tab.note(`Использована карта •••• ${used} из другой вкладки`);
+      await expect(note).toHaveCount(last4(cards[place]) === used ? 0 : 1);
+    }
+  });
+}
+
+test('N1: while one tab pays the other one says so, offers no payment, and shows the same result', async ({ page, context, bank }) => {
+  const { order, pay: first } = await buy(page);
+  const second = await new PayPage(await context.newPage()).open(order.url);
+  await second.fill(OTHER_GOOD);
+  await bank.breaks({ kind: 'delay', order_id: order.id, delay_ms: 3000 });
+  await first.hydrated();
+  await first.pay(GOOD);
+  await second.expectState('elsewhere');
+  await second.expectNoInvitation();
+  await Promise.all([first.expectState('succeeded'), second.expectState('succeeded')]);
+  await expect(second.screens).toContainText('•••• 4444');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
+test('fault 8: a second device with the same link gets the same payment and result (R9)', async ({ page, bank, newDevice, merchant }) => {
+  const { order, pay: first } = await buy(page);
+  const second = new PayPage(await (await newDevice()).newPage());
+  await Promise.all([first.hydrated(), second.open(order.url)]);
+  await bank.breaks({ kind: 'delay', order_id: order.id, delay_ms: 2000 });
+  await first.pay(GOOD);
+  await bank.expectFaultsMet(order.id);
+  await second.pay(OTHER_GOOD);
+  await Promise.all([first.expectState('succeeded'), second.expectState('succeeded')]);
+  await expect(second.note('Использована карта •••• 4444')).toBeVisible();
+  expect(await second.root.getAttribute('data-intent')).toBe(await first.root.getAttribute('data-intent'));
+  expect((await merchant.intent((await first.root.getAttribute('data-intent'))!)).state).toBe('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+
+  const third = new PayPage(await (await newDevice()).newPage());
+  await third.page.goto(order.url);
+  await third.expectState('succeeded');
+});
+
+test('the answer to the submit is lost: the page asks, and shows what really happened (R10)', async ({ page, bank, watch }) => {
+  watch.expects(/ERR_CONNECTION_RESET/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await page.route(SUBMIT, loseAnswer);
+  const questions = await Gate.on(page, INTENT);
+  await pay.pay(GOOD);
+  await pay.expectState('checking');
+  await pay.expectNoInvitation();
+  await questions.hasHeld(1);
+  await questions.open();
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('the submit itself is lost: the page says so, and the same payment is sent again (R1)', async ({ page, bank, watch, merchant }) => {
+  watch.expects(/ERR_CONNECTION_RESET/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await page.route(SUBMIT, (route) => route.abort('connectionreset'), { times: 1 });
+  await pay.pay(GOOD);
+  await pay.expectState('ready');
+  await expect(pay.note('Оплата до нас не дошла, деньги не списаны')).toBeFocused();
+  await expect(pay.number).toHaveValue(/5555/);
+  await bank.expectNothing(order.id);
+  await pay.button.click();
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+  const { payment_intent } = await merchant.checkout(order.checkoutId);
+  expect(await pay.root.getAttribute('data-intent')).toBe(payment_intent.id);
+});
+
+test('no answer for ten seconds is a state of the page, not of the payment (R10)', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await page.route(SUBMIT, async (route) => {
+    await route.fetch();
+    // Neither answered nor refused: the page gives up by itself.
+  });
+  const questions = await Gate.on(page, INTENT);
+  await pay.pay(GOOD);
+  await pay.expectState('submitting');
+  await pay.expectState('checking');
+  await questions.hasHeld(1);
+  await questions.open();
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('the bank cannot be asked for a token: nothing was sent, and the next press pays', async ({ page, bank, watch }) => {
+  watch.expects(/ERR_FAILED/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const submits = countSubmits(page);
+  await page.route(TOKENS, (route) => route.abort(), { times: 1 });
+  await pay.pay(GOOD);
+  await expect(pay.note('Не удалось связаться с банком')).toBeFocused();
+  await pay.expectState('ready');
+  expect(submits()).toBe(0);
+  await pay.button.click();
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('fault 12: back after paying shows that it is paid', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await page.getByRole('link', { name: 'Вернуться в магазин' }).click();
+  await expectShopSays(page, 'paid');
+  await page.goBack();
+  await pay.expectState('succeeded');
+  await expect(pay.button).toBeHidden();
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('fault 12: a page from the back-forward cache asks before it offers anything', async ({ page, bank, newDevice }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const other = await new PayPage(await (await newDevice()).newPage()).open(order.url);
+  await other.pay(GOOD);
+  await other.expectState('succeeded');
+
+  await pay.expectState('ready');
+  await comeBackFromCache(page);
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('fault 12: a spinner from the back-forward cache comes to life again', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const gate = await Gate.on(page, SUBMIT);
+  await pay.pay(GOOD);
+  await gate.hasHeld(1);
+  await comeBackFromCache(page);
+  await pay.expectState('ready');
+  await expect(pay.note('Оплата до нас не дошла')).toBeVisible();
+  await gate.open();
+  await pay.button.click();
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('fault 61: a stale tab that tries again after the order was paid is shown that it is paid', async ({ page, bank, newDevice, watch, merchant }) => {
+  watch.expects(/status of 409/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(NO_FUNDS);
+  await pay.expectState('declined');
+  const stale = await new PayPage(await (await newDevice()).newPage()).open(order.url);
+  await stale.expectState('declined');
+
+  await page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+  await pay.expectState('ready');
+  await pay.hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  const paidBy = (await merchant.checkout(order.checkoutId)).payment_intent.id;
+
+  await stale.page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+  await stale.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+  expect((await merchant.checkout(order.checkoutId)).payment_intent.id).toBe(paidBy);
+});
+
+test('two tabs that both try again get one new intent, and pay once', async ({ page, context, bank }) => {
+  const { order, pay: first } = await buy(page);
+  await first.hydrated();
+  await first.pay(NO_FUNDS);
+  await first.expectState('declined');
+  const second = await new PayPage(await context.newPage()).open(order.url);
+  const gate = await Gate.on(context, '**/v1/checkouts/*/payment_intents');
+  for (const tab of [first, second]) await tab.page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+  await gate.hasHeld(2);
+  await gate.open();
+  for (const tab of [first, second]) {
+    await tab.expectState('ready');
+    await tab.hydrated();
+  }
+  expect(await second.root.getAttribute('data-intent')).toBe(await first.root.getAttribute('data-intent'));
+  await second.pay(GOOD);
+  await second.expectState('succeeded');
+  await first.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+function countSubmits(page: Page): () => number {
+  let count = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/submit')) count += 1;
+  });
+  return () => count;
+}
+
+/** Playwright's Chromium keeps no back-forward cache, so the page is told what it would be told. */
+async function comeBackFromCache(page: Page): Promise<void> {
+  await page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
+}
