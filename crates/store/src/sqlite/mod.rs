@@ -8,7 +8,7 @@ use std::{borrow::Cow, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use sqlx::{
-    ConnectOptions, Connection, SqlSafeStr,
+    ConnectOptions, Connection, SqlSafeStr, SqliteConnection,
     migrate::{Migration, MigrationType, Migrator},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -25,6 +25,9 @@ use writer::Writer;
 /// Forward only; one that landed is never edited.
 const MIGRATIONS: &[(i64, &str, &str)] =
     &[(1, "payments", include_str!("../../../../migrations/0001_payments.sql"))];
+
+/// Tries to migrate before a failure is more than another process's success.
+const MAX_MIGRATION_TRIES: usize = 5;
 
 /// How to open a database file.
 #[derive(Clone)]
@@ -83,7 +86,7 @@ impl Sqlite {
     pub async fn open(options: SqliteOptions) -> Result<Self, StoreError> {
         let connect = options.connect_options();
         let mut connection = connect.connect().await.map_err(failed)?;
-        migrator().run(&mut connection).await.map_err(|error| StoreError::Schema(error.to_string()))?;
+        migrate(&mut connection).await?;
         connection.close().await.map_err(failed)?;
         let readers = SqlitePoolOptions::new()
             .max_connections(options.readers)
@@ -110,6 +113,19 @@ impl Sqlite {
     #[doc(hidden)]
     pub fn readers(&self) -> &SqlitePool {
         &self.readers
+    }
+}
+
+/// Brings the schema up to date. Another process may be at it in this moment, and SQLite has no lock for that: who came second
+/// fails, looks again, and finds it done.
+async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let mut tries = 1;
+    loop {
+        match migrator().run(&mut *connection).await {
+            Ok(()) => return Ok(()),
+            Err(error) if tries == MAX_MIGRATION_TRIES => return Err(StoreError::Schema(error.to_string())),
+            Err(_) => tries += 1,
+        }
     }
 }
 
