@@ -109,6 +109,7 @@ pub fn submit(checkout: &CheckoutRecord, intent: &IntentRecord) -> SubmitCommand
         version: checkout.version,
         amount: checkout.amount,
         method: MethodKind::CardToken,
+        email: None,
         frozen: frozen("a request"),
         attempt: AttemptId(uuid()),
         holder: Holder(uuid()),

@@ -13,6 +13,7 @@ behaviours!(
     r10_what_was_sent_does_not_expire,
     what_ended_without_money_expires_and_keeps_its_end,
     a_run_ends_no_more_than_asked_for,
+    what_does_not_expire_is_in_nobodys_way,
 );
 
 async fn a_checkout_that_nobody_paid_expires_with_its_intent(world: World) {
@@ -64,4 +65,14 @@ async fn a_run_ends_no_more_than_asked_for(world: World) {
     assert_eq!(world.store.expire(2).await.unwrap().checkouts, 2);
     assert_eq!(world.store.expire(2).await.unwrap().checkouts, 1);
     assert_eq!(world.store.expire(2).await.unwrap().checkouts, 0);
+}
+
+async fn what_does_not_expire_is_in_nobodys_way(world: World) {
+    for order in ["order-1", "order-2"] {
+        world.settled(order, confirming(None)).await;
+    }
+    let (last, _) = world.offer("order-3").await;
+    world.clock.advance(DAY);
+    assert_eq!(world.store.expire(1).await.unwrap().checkouts, 1);
+    assert_eq!(world.checkout(last.id).await.0.status, CheckoutStatus::Expired);
 }

@@ -1,6 +1,8 @@
 //! Reads the schema's own catalogue: what it must say for every table.
 
+use futures_util::future::join_all;
 use payment::{Stance, StateName};
+use store::{SqlStore, Sqlite};
 
 use super::File;
 
@@ -65,12 +67,22 @@ async fn every_connection_is_durable_and_keeps_foreign_keys() {
 }
 
 #[tokio::test]
+async fn many_that_start_at_once_migrate_once() {
+    let file = File::new();
+    let starts = (0..8).map(|_| SqlStore::open(file.options()));
+    for started in join_all(starts).await {
+        assert!(started.is_ok(), "{:?}", started.err());
+    }
+    assert_eq!(file.raw().await.count("_sqlx_migrations").await, Sqlite::newest_schema());
+}
+
+#[tokio::test]
 async fn the_schema_is_migrated_once() {
     let file = File::new();
     for _ in 0..2 {
         file.store().await;
     }
     let mut raw = file.raw().await;
-    assert_eq!(raw.int("SELECT max(version) FROM _sqlx_migrations").await, store::Sqlite::newest_schema());
-    assert_eq!(raw.count("_sqlx_migrations").await, store::Sqlite::newest_schema());
+    assert_eq!(raw.int("SELECT max(version) FROM _sqlx_migrations").await, Sqlite::newest_schema());
+    assert_eq!(raw.count("_sqlx_migrations").await, Sqlite::newest_schema());
 }
