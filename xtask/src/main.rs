@@ -1,8 +1,10 @@
-//! `cargo xtask web`: everything the browser gets, built from this repository. Never touches the server's build.
+//! `cargo xtask web`: everything the browser gets, built from this repository; `cargo xtask rules`: which test proves which
+//! rule. Never touches the server's build.
 
 mod budget;
 mod fingerprint;
 mod node;
+mod rules;
 mod site;
 mod toolchain;
 mod web;
@@ -11,9 +13,12 @@ use std::path::Path;
 
 const USAGE: &str = "\
 cargo xtask web [--check-budget]
+cargo xtask rules
 
-  Builds the frontend for WebAssembly, binds, optimises, hashes and compresses it together with the styles
+  web    Builds the frontend for WebAssembly, binds, optimises, hashes and compresses it together with the styles
   and the plain scripts, and leaves the result in target/site. Does nothing when nothing changed.
+
+  rules  Writes into docs/rules.md which tests name which rule, fault or attack.
 
   --check-budget   fail when the browser would download more than we allow ourselves";
 
@@ -31,6 +36,7 @@ fn main() -> anyhow::Result<()> {
             println!("{sizes}");
             sizes.check()
         }
+        ["rules"] => Ok(std::fs::write(root.join("docs/rules.md"), rules::document(root)?)?),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())
