@@ -176,10 +176,22 @@ fn r10_only_an_observation_leads_out_of_confirming_and_overdue_to_a_person() {
 #[test]
 fn r10_time_alone_ends_only_what_was_never_executed() {
     let timers = [Event::ExecuteUntilPassed, Event::Overdue, Event::Expired];
-    for (state, event) in pairs().filter(|(_, event)| timers.contains(event)) {
-        let ended = transition(&state, event, NOW).is_ok_and(|decision| decision.next.is_terminal());
-        let never_executed = matches!(state, State::Created | State::Processing { .. });
-        assert!(!ended || never_executed || state.is_terminal(), "a timer ended {state:?}");
+    for (state, event) in pairs().filter(|(state, event)| timers.contains(event) && !state.is_terminal()) {
+        let ended = transition(&state, event.clone(), NOW).is_ok_and(|decision| decision.next.is_terminal());
+        // A send may be on its way while the checkout's time runs out; only the worker knows that none was executed.
+        let may_end = match state.name() {
+            StateName::Created => event == Event::Expired,
+            StateName::Processing => event == Event::ExecuteUntilPassed,
+            StateName::RequiresAction
+            | StateName::Confirming
+            | StateName::Authorized
+            | StateName::NeedsReview
+            | StateName::Succeeded
+            | StateName::Declined
+            | StateName::Canceled
+            | StateName::Expired => false,
+        };
+        assert_eq!(ended, may_end, "{state:?} after {event:?}");
     }
 }
 
