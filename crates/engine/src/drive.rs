@@ -1,11 +1,12 @@
 //! The only road to a provider: claim, call with no transaction open, transition, fenced commit.
 
-use payment::{Event, Step};
+use payment::{Event, ObjectStatus, Step};
 use providers::{Page, Reply};
-use store::{CheckoutRecord, Claimed, Commit, Committed, Frozen, IntentRecord, Stage, StoreError};
+use store::{CheckoutRecord, Claimed, Commit, Committed, IntentRecord, Stage, StoreError};
 
 use crate::{
-    Engine, EngineError, Seal,
+    Engine, EngineError,
+    frozen::FrozenRequest,
     observe::{InHand, outcome_words},
 };
 
@@ -40,13 +41,19 @@ impl Engine {
         let stepped = self.step(&claimed, &mut hand).await?;
         self.call_a_person(&claimed, &mut hand)?;
         let commit = self.commit(&claimed, hand, stepped);
+        let anomalous = !commit.anomalies.is_empty();
         let committed = match self.store.commit(commit.clone()).await {
             // The commit may be there: the same one is recognised by fence and version.
             Err(StoreError::Unknown(_)) => self.store.commit(commit).await,
             other => other,
         };
         match committed? {
-            Committed::Done { .. } => {}
+            Committed::Done { extra, .. } => {
+                if extra || anomalous {
+                    tracing::error!(intent = %claimed.intent.id, order = %claimed.checkout.order, extra,
+                        "the provider contradicts what was known; the journal tells how, and a person has to look");
+                }
+            }
             Committed::Stale { fence, version } => {
                 tracing::warn!(intent = %claimed.intent.id, held = claimed.operation.fence, fence, version,
                     "the lease was lost; what this holder learned is left to the next one");
@@ -66,8 +73,8 @@ impl Engine {
                 hand.sent(reply, &attempt.id.to_string())?;
             }
             (Step::Query(object), _) => {
-                let account = self.frozen_account(&claimed.intent.tenant, frozen(claimed)?).await?;
-                let reply = self.provider.query(&account, object).await;
+                let frozen = self.frozen(&claimed.intent.tenant, &claimed.operation).await?;
+                let reply = self.provider.query(&frozen.account, object).await;
                 stepped.retry_after_ms = retry_after_ms(&reply);
                 hand.queried(reply, "asked")?;
             }
@@ -85,35 +92,42 @@ impl Engine {
 
     /// Sends the stored bytes to the stored account under the stored key: never encoded again (R15).
     async fn send(&self, claimed: &Claimed) -> Result<Reply, EngineError> {
-        let frozen = frozen(claimed)?;
-        let account = self.frozen_account(&claimed.intent.tenant, frozen).await?;
-        let seal = Seal::request(&claimed.intent.tenant, claimed.intent.id);
-        let body = self.vault.open(&frozen.sealed_body, &seal)?;
+        let FrozenRequest { account, method, path, body } =
+            self.frozen(&claimed.intent.tenant, &claimed.operation).await?;
         let key = claimed.operation.provider_key;
-        Ok(self.provider.send(&account, &frozen.method, &frozen.path, body, key).await)
+        Ok(self.provider.send(&account, &method, &path, body, key).await)
     }
 
     /// Looks for our object in the listing of the frozen account. Not finding it proves nothing.
     async fn find(&self, claimed: &Claimed, hand: &mut InHand) -> Result<Option<i64>, EngineError> {
-        let account = self.frozen_account(&claimed.intent.tenant, frozen(claimed)?).await?;
+        let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
         let first_sent_at = claimed.operation.first_sent_at.unwrap_or(claimed.intent.created_at);
         // Clocks differ: the object may be dated a little before our send.
         let from = first_sent_at.plus_ms(-self.settings.listing_gap_ms);
-        let mut cursor: Option<String> = None;
+        let (mut cursor, mut ours) = (None::<String>, Vec::new());
+        let mut retry_after_ms = Some(self.settings.listing_gap_ms);
         for _ in 0..MAX_PAGES {
-            let (objects, next) = match self.provider.list(&account, from, cursor.as_deref()).await {
-                Page::Failed { retry_after_ms } => return Ok(retry_after_ms),
-                Page::Objects { objects, next, .. } => (objects, next),
+            let next = match self.provider.list(&account, from, cursor.as_deref()).await {
+                Page::Failed { retry_after_ms: told } => {
+                    retry_after_ms = told;
+                    break;
+                }
+                Page::Objects { objects, next, .. } => {
+                    ours.extend(objects.into_iter().filter(|seen| seen.intent == Some(claimed.intent.id)));
+                    next
+                }
             };
-            for seen in objects.into_iter().filter(|seen| seen.intent == Some(claimed.intent.id)) {
-                hand.observe(seen, "found in the listing")?;
-            }
             cursor = next;
             if cursor.is_none() {
                 break;
             }
         }
-        Ok(Some(self.settings.listing_gap_ms))
+        // Should there be several, what took money decides, wherever it stands in the listing.
+        ours.sort_by_key(|seen| seen.status != ObjectStatus::Succeeded);
+        for seen in ours {
+            hand.observe(seen, "found in the listing")?;
+        }
+        Ok(retry_after_ms)
     }
 
     /// What is unresolved long after its last possible send stands before a person; queries go on.
@@ -152,15 +166,15 @@ impl Engine {
         }
     }
 
+    /// A provider that asks for silence without end does not keep a payment from a person's eyes.
     fn wait_ms(&self, claimed: &Claimed, retry_after_ms: Option<i64>) -> i64 {
         let tries = u32::try_from(claimed.operation.tries).unwrap_or(u32::MAX);
-        self.settings.retry.delay_ms(tries, self.ids.random(), retry_after_ms)
+        let wait_ms = self.settings.retry.delay_ms(tries, self.ids.random(), retry_after_ms);
+        let review_after_ms = self.settings.review_after_ms;
+        let until = claimed.operation.execute_until.unwrap_or(claimed.now);
+        let left_ms = until.plus_ms(review_after_ms).since_ms(claimed.now);
+        wait_ms.min(if left_ms > 0 { left_ms } else { review_after_ms.max(self.settings.retry.max_ms) })
     }
-}
-
-fn frozen(claimed: &Claimed) -> Result<&Frozen, EngineError> {
-    let missing = || StoreError::Unreadable("a claimed operation has no frozen request".to_owned());
-    Ok(claimed.operation.frozen.as_ref().ok_or_else(missing)?)
 }
 
 fn retry_after_ms(reply: &Reply) -> Option<i64> {

@@ -3,6 +3,7 @@
 
 mod checkouts;
 mod drive;
+mod frozen;
 mod observe;
 mod submit;
 mod vault;
@@ -119,19 +120,6 @@ impl Engine {
             Account { url: merchant.url, id: merchant.account.as_str().to_owned(), secret },
             merchant.provider,
         ))
-    }
-
-    /// The account an operation was frozen to, with the newest secret known for it.
-    async fn frozen_account(&self, tenant: &Tenant, frozen: &store::Frozen) -> Result<Account, EngineError> {
-        if frozen.provider != self.provider.name() {
-            return Err(EngineError::UnknownProvider(frozen.provider.clone()));
-        }
-        let (current, _) = self.current_account(tenant).await?;
-        Ok(Account {
-            url: frozen.url.clone(),
-            id: frozen.account.as_str().to_owned(),
-            secret: current.secret,
-        })
     }
 
     /// Where the provider's page sends the shopper back to.

@@ -27,7 +27,7 @@ impl InHand {
             state: intent.state.clone(),
             changes: Vec::new(),
             paid_with: None,
-            object: None,
+            object: claimed.operation.object.clone(),
             charge: None,
             anomalies: Vec::new(),
             terms: Terms { intent: intent.id, amount: intent.amount },
@@ -69,7 +69,8 @@ impl InHand {
             return self.apply(Event::Mismatched { object: seen.object, mismatch }, words);
         }
         self.paid_with = seen.paid_with.clone().or_else(|| self.paid_with.take());
-        self.object = Some(seen.object.clone());
+        // The first one stays linked: another object of the same intent is an anomaly, not a replacement.
+        self.object.get_or_insert_with(|| seen.object.clone());
         self.apply(Event::Observed(seen), words)
     }
 
@@ -89,7 +90,9 @@ impl InHand {
         self.state = next;
         for effect in effects {
             match effect {
-                Effect::Charge { object } => self.charge = Some((object, self.terms.amount)),
+                Effect::Charge { object } => {
+                    self.charge.get_or_insert((object, self.terms.amount));
+                }
                 Effect::Anomaly(anomaly) => self.anomalies.push(anomaly),
             }
         }

@@ -8,7 +8,7 @@ use store::{
     Submitted,
 };
 
-use crate::{Engine, EngineError, Seal};
+use crate::{Engine, EngineError, Seal, frozen::Content};
 
 /// A submission, as it comes in.
 #[derive(Clone, Debug)]
@@ -131,6 +131,7 @@ impl Engine {
             return_url: self.status_url(checkout),
         });
         let seal = Seal::request(&checkout.tenant, intent.id);
+        let content = Content { secret: account.secret, body: encoded.body };
         let account_id = ProviderAccount::parse(account.id)
             .map_err(|_| StoreError::Unreadable("a merchant's provider account".to_owned()))?;
         Ok(Frozen {
@@ -139,7 +140,7 @@ impl Engine {
             url: account.url,
             method: encoded.method.to_owned(),
             path: encoded.path.to_owned(),
-            sealed_body: self.vault.seal(&encoded.body, &seal, self.ids.nonce()),
+            sealed_body: self.vault.seal(&content.to_bytes(), &seal, self.ids.nonce()),
         })
     }
 }

@@ -1,0 +1,93 @@
+//! What a first dispatch freezes, as bytes under one seal: the request's body, and the secret of the account it went to. The merchant
+//! may move to another account in mid-flight, and its row then holds another account's secret.
+
+use providers::{Account, Secret};
+use store::{Frozen, OperationRecord, StoreError, Tenant};
+
+use crate::{Engine, EngineError, Seal, SealError};
+
+/// Bytes of the secret's length, in front of it.
+const LENGTH_BYTES: usize = 4;
+
+/// What is sealed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Content {
+    pub(crate) secret: Secret,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Content {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let secret = self.secret.0.as_bytes();
+        let length = u32::try_from(secret.len()).expect("a secret is shorter than 4 GiB");
+        [&length.to_be_bytes(), secret, &self.body].concat()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (length, rest) = bytes.split_first_chunk::<LENGTH_BYTES>()?;
+        let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+        let (secret, body) = rest.split_at_checked(length)?;
+        Some(Self { secret: Secret(String::from_utf8(secret.to_vec()).ok()?), body: body.to_vec() })
+    }
+}
+
+/// A request as it was first sent, and the account it went to.
+pub(crate) struct FrozenRequest {
+    pub(crate) account: Account,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Engine {
+    /// The account and the request an operation was frozen with (R15). The secret is the newest one known for that very account.
+    pub(crate) async fn frozen(
+        &self,
+        tenant: &Tenant,
+        operation: &OperationRecord,
+    ) -> Result<FrozenRequest, EngineError> {
+        let missing = || StoreError::Unreadable("a claimed operation has no frozen request".to_owned());
+        let frozen = operation.frozen.as_ref().ok_or_else(missing)?;
+        if frozen.provider != self.provider.name() {
+            return Err(EngineError::UnknownProvider(frozen.provider.clone()));
+        }
+        let opened = self.vault.open(&frozen.sealed_body, &Seal::request(tenant, operation.intent))?;
+        let content = Content::from_bytes(&opened).ok_or(SealError)?;
+        let secret = self.newest_secret(tenant, frozen).await?.unwrap_or(content.secret);
+        Ok(FrozenRequest {
+            account: Account { url: frozen.url.clone(), id: frozen.account.as_str().to_owned(), secret },
+            method: frozen.method.clone(),
+            path: frozen.path.clone(),
+            body: content.body,
+        })
+    }
+
+    /// The merchant's present secret, if it is still this account's: keys are rotated while payments are under way.
+    async fn newest_secret(&self, tenant: &Tenant, frozen: &Frozen) -> Result<Option<Secret>, EngineError> {
+        let Some(merchant) = self.directory.merchant(tenant).await? else { return Ok(None) };
+        let same = merchant.provider == frozen.provider
+            && merchant.account == frozen.account
+            && merchant.url == frozen.url;
+        if !same {
+            return Ok(None);
+        }
+        let secret = self.vault.open(&merchant.sealed_secret, &Seal::credentials(tenant))?;
+        Ok(Some(Secret(String::from_utf8_lossy(&secret).into_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_reads_back_and_nothing_else_does() {
+        for (secret, body) in [("", ""), ("secret", "{}"), ("ключ", "\u{0}")] {
+            let content = Content { secret: Secret(secret.to_owned()), body: body.as_bytes().to_vec() };
+            assert_eq!(Content::from_bytes(&content.to_bytes()), Some(content));
+        }
+        for wrong in [&[0, 0, 0][..], &[0, 0, 0, 2, b'a'], &[0, 0, 0, 1, 0xff]] {
+            assert_eq!(Content::from_bytes(wrong), None);
+        }
+    }
+}
