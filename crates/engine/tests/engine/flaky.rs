@@ -1,0 +1,118 @@
+//! A store whose next transaction of a kind fails, before it is applied or after: a process that dies, a COMMIT without an answer.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use payment::{CheckoutId, IntentId, OrderId};
+use store::{
+    CheckoutRecord, ClaimDue, Claimed, Commit, Committed, Expired, IntentRecord, KeyUse, KnownKey,
+    OpenCheckout, OpenIntent, OpenedCheckout, OpenedIntent, Store, StoreError, Story, SubmitCommand,
+    Submitted, Tenant,
+};
+
+/// Which transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    OpenCheckout,
+    Submit,
+    Commit,
+}
+
+/// When it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Rolled back.
+    Before,
+    /// Applied, and nobody was told.
+    After,
+}
+
+/// The store.
+pub struct Flaky {
+    inner: Arc<dyn Store>,
+    trips: Mutex<Vec<(Call, When)>>,
+}
+
+fn lost() -> StoreError {
+    StoreError::Unknown(Arc::new(std::io::Error::other("the connection broke at COMMIT")))
+}
+
+impl Flaky {
+    pub fn new(inner: Arc<dyn Store>, trips: &[(Call, When)]) -> Arc<Self> {
+        Arc::new(Self { inner, trips: Mutex::new(trips.to_vec()) })
+    }
+
+    fn trip(&self, call: Call) -> Option<When> {
+        let mut trips = self.trips.lock().unwrap();
+        let at = trips.iter().position(|(planned, _)| *planned == call)?;
+        Some(trips.remove(at).1)
+    }
+
+    async fn through<R>(
+        &self,
+        call: Call,
+        work: impl Future<Output = Result<R, StoreError>>,
+    ) -> Result<R, StoreError> {
+        match self.trip(call) {
+            None => work.await,
+            Some(When::Before) => Err(lost()),
+            Some(When::After) => {
+                work.await?;
+                Err(lost())
+            }
+        }
+    }
+}
+
+type Found = Result<Option<(CheckoutRecord, IntentRecord)>, StoreError>;
+
+#[async_trait]
+impl Store for Flaky {
+    async fn find_key(&self, key: KeyUse) -> Result<Option<KnownKey>, StoreError> {
+        self.inner.find_key(key).await
+    }
+
+    async fn open_checkout(&self, command: OpenCheckout) -> Result<OpenedCheckout, StoreError> {
+        self.through(Call::OpenCheckout, self.inner.open_checkout(command)).await
+    }
+
+    async fn open_intent(&self, command: OpenIntent) -> Result<OpenedIntent, StoreError> {
+        self.inner.open_intent(command).await
+    }
+
+    async fn submit(&self, command: SubmitCommand) -> Result<Submitted, StoreError> {
+        self.through(Call::Submit, self.inner.submit(command)).await
+    }
+
+    async fn claim_due(&self, claim: ClaimDue) -> Result<Vec<Claimed>, StoreError> {
+        self.inner.claim_due(claim).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Committed, StoreError> {
+        self.through(Call::Commit, self.inner.commit(commit)).await
+    }
+
+    async fn expire(&self, limit: u32) -> Result<Expired, StoreError> {
+        self.inner.expire(limit).await
+    }
+
+    async fn checkout(&self, tenant: Tenant, id: CheckoutId) -> Found {
+        self.inner.checkout(tenant, id).await
+    }
+
+    async fn intent(&self, tenant: Tenant, id: IntentId) -> Found {
+        self.inner.intent(tenant, id).await
+    }
+
+    async fn order(&self, tenant: Tenant, order: OrderId) -> Found {
+        self.inner.order(tenant, order).await
+    }
+
+    async fn story(&self, tenant: Tenant, id: IntentId) -> Result<Option<Story>, StoreError> {
+        self.inner.story(tenant, id).await
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.inner.ping().await
+    }
+}

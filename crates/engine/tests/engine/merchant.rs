@@ -1,0 +1,142 @@
+//! What the engine is given besides store and bank: a directory of merchants, ids that repeat from run to run, plain answers.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use engine::{Answers, Ids, Seal, Vault};
+use payment::{
+    AttemptId, CheckoutId, IntentId, MerchantId, Mode, OperationId, ProviderAccount, ProviderKey, SubmitKey,
+};
+use store::{
+    Answer, ApiKeyKind, Caller, CheckoutRecord, Directory, IntentRecord, MerchantRecord, NewIds, StoreError,
+    Tenant,
+};
+use uuid::Uuid;
+
+pub const ACCOUNT: &str = "100500";
+pub const URL: &str = "https://bank.example";
+
+pub fn tenant() -> Tenant {
+    tenant_of("mer_1")
+}
+
+pub fn tenant_of(merchant: &str) -> Tenant {
+    Tenant { merchant: MerchantId::parse(merchant).unwrap(), mode: Mode::Test }
+}
+
+/// The secret that the bank knows an account by.
+pub fn secret_of(account: &str) -> String {
+    format!("secret of {account}")
+}
+
+/// A merchant whose money goes to `account`, its secret sealed by `vault`.
+pub fn merchant(tenant: Tenant, account: &str, secret: &str, vault: &Vault) -> MerchantRecord {
+    MerchantRecord {
+        sealed_secret: vault.seal(secret.as_bytes(), &Seal::credentials(&tenant), [7; 24]),
+        tenant,
+        name: "Zerno".into(),
+        provider: "fake".into(),
+        account: ProviderAccount::parse(account).unwrap(),
+        url: URL.into(),
+        return_origins: Vec::new(),
+        frame_origins: Vec::new(),
+    }
+}
+
+/// Merchants in memory.
+#[derive(Default)]
+pub struct Merchants(Mutex<BTreeMap<Tenant, MerchantRecord>>);
+
+impl Merchants {
+    pub fn put(&self, merchant: MerchantRecord) {
+        self.0.lock().unwrap().insert(merchant.tenant.clone(), merchant);
+    }
+
+    pub fn remove(&self, tenant: &Tenant) {
+        self.0.lock().unwrap().remove(tenant);
+    }
+}
+
+#[async_trait]
+impl Directory for Merchants {
+    async fn put_merchant(
+        &self,
+        merchant: MerchantRecord,
+        _: Vec<([u8; 32], ApiKeyKind)>,
+    ) -> Result<(), StoreError> {
+        self.put(merchant);
+        Ok(())
+    }
+
+    async fn merchant(&self, tenant: &Tenant) -> Result<Option<MerchantRecord>, StoreError> {
+        Ok(self.0.lock().unwrap().get(tenant).cloned())
+    }
+
+    async fn merchants(&self) -> Result<Vec<MerchantRecord>, StoreError> {
+        Ok(self.0.lock().unwrap().values().cloned().collect())
+    }
+
+    async fn caller(&self, _: [u8; 32]) -> Result<Option<Caller>, StoreError> {
+        Ok(None)
+    }
+}
+
+/// Ids that count.
+#[derive(Default)]
+pub struct CountingIds(AtomicU64);
+
+impl CountingIds {
+    pub fn uuid(&self) -> Uuid {
+        let next = self.0.fetch_add(1, Ordering::Relaxed) + 1;
+        Uuid::from_u128(0x0190_0000_0000_4000_8000_0000_0000_0000 | u128::from(next))
+    }
+}
+
+impl Ids for CountingIds {
+    fn new_ids(&self) -> NewIds {
+        NewIds {
+            checkout: CheckoutId(self.uuid()),
+            intent: IntentId(self.uuid()),
+            operation: OperationId(self.uuid()),
+            submit_key: SubmitKey(self.uuid()),
+            provider_key: ProviderKey(self.uuid()),
+        }
+    }
+
+    fn attempt(&self) -> AttemptId {
+        AttemptId(self.uuid())
+    }
+
+    /// Waits are as long as they can be: the jitter itself is proved where it lives.
+    fn random(&self) -> u64 {
+        19_200_000 - 1
+    }
+
+    fn nonce(&self) -> [u8; 24] {
+        let mut nonce = [0; 24];
+        nonce[..16].copy_from_slice(self.uuid().as_bytes());
+        nonce
+    }
+}
+
+/// Answers that tell what they were written from.
+pub struct PlainAnswers;
+
+impl Answers for PlainAnswers {
+    fn checkout(&self, status: u16, checkout: &CheckoutRecord, intent: &IntentRecord, token: &str) -> Answer {
+        let amount = checkout.amount;
+        let body = format!("{} {amount} {} {} {token}", checkout.id, intent.id, intent.submit_key);
+        Answer { status, location: Some(format!("/v1/checkouts/{}", checkout.id)), body: body.into_bytes() }
+    }
+
+    fn intent(&self, status: u16, _: &CheckoutRecord, intent: &IntentRecord) -> Answer {
+        let body = format!("{} {:?} {}", intent.id, intent.state, intent.amount);
+        Answer { status, location: None, body: body.into_bytes() }
+    }
+}

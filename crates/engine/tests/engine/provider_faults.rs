@@ -1,0 +1,185 @@
+//! What a provider can do to a request, and what must be true in the end: one charge, and never success without its word.
+
+use payment::{Ending, Mismatch, ObjectStatus, ReviewReason, State, StateName, UnknownReason};
+
+use crate::{
+    bank::{Fault, Lie, pending},
+    scenarios,
+    world::{DAY, MINUTE, World},
+};
+
+scenarios! {
+    fault_37_the_request_is_lost,
+    fault_38_the_answer_is_lost,
+    fault_39_the_request_is_repeated_on_the_way,
+    fault_41_500_after_the_charge,
+    fault_44_429_backs_off_with_the_same_key,
+    fault_47_garbage_is_asked_again,
+    fault_47_a_wrong_answer_is_never_paid,
+    fault_47_a_wrong_answer_that_is_put_right_is_taken,
+    fault_49b_401_is_no_decline,
+    fault_49d_what_was_paid_stays_recorded,
+    a_query_that_fails_changes_nothing,
+    every_fault_in_a_row_is_one_charge,
+}
+
+async fn confirming_then_succeeded(world: &World, fault: Fault, sends: usize) {
+    let engine = world.engine();
+    world.bank.next([fault]);
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!(world.state(&offer).await, StateName::Confirming);
+    world.settle(&world.engine()).await;
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+    assert_eq!((world.bank.sends(), world.bank.objects().len(), world.bank.charges()), (sends, 1, 1));
+}
+
+async fn fault_37_the_request_is_lost(world: World) {
+    confirming_then_succeeded(&world, Fault::LoseRequest, 2).await;
+}
+
+async fn fault_38_the_answer_is_lost(world: World) {
+    confirming_then_succeeded(&world, Fault::LoseAnswer, 2).await;
+}
+
+/// Also pay-connector#3989 in its mild form: a 5xx is not the end.
+async fn fault_41_500_after_the_charge(world: World) {
+    confirming_then_succeeded(&world, Fault::Error500After, 2).await;
+}
+
+async fn fault_47_garbage_is_asked_again(world: World) {
+    confirming_then_succeeded(&world, Fault::Garbage, 2).await;
+}
+
+async fn fault_39_the_request_is_repeated_on_the_way(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    world.bank.repeat_last();
+    world.settle(&engine).await;
+    assert_eq!((world.state(&offer).await, world.bank.objects().len()), (StateName::Succeeded, 1));
+    world.bank.repeat_last();
+    assert_eq!(world.bank.charges(), 1);
+}
+
+async fn fault_44_429_backs_off_with_the_same_key(world: World) {
+    let engine = world.engine();
+    world.bank.next(std::iter::repeat_n(Fault::RateLimited(None), 5));
+    let offer = world.paying(&engine, "1").await;
+    let mut waits = Vec::new();
+    for _ in 0..5 {
+        assert_eq!(world.state(&offer).await, StateName::Processing);
+        waits.push(world.wake(&engine, &offer).await);
+    }
+    assert!(waits[4] > waits[0], "{waits:?}");
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+/// A wrong sum, currency or owner that stays so: a person, and never paid.
+async fn fault_47_a_wrong_answer_is_never_paid(world: World) {
+    for (order, lie, mismatch) in [
+        ("1", Lie::Amount, Mismatch::Amount),
+        ("2", Lie::Currency, Mismatch::Amount),
+        ("3", Lie::Owner, Mismatch::Owner),
+    ] {
+        let engine = world.engine();
+        // The money is not taken, so that the ledger and the screens agree.
+        world.bank.decides(pending());
+        world.bank.lies(Some(lie));
+        let offer = world.paying(&engine, order).await;
+        let state = world.intent(offer.intent.id).await.state;
+        let wrong = UnknownReason::Mismatch(mismatch);
+        assert!(matches!(&state, State::Confirming { why, .. } if *why == wrong), "{state:?}");
+        world.settle(&engine).await;
+        let State::NeedsReview { why, .. } = world.intent(offer.intent.id).await.state else {
+            panic!("a person has to look")
+        };
+        assert_eq!(why, ReviewReason::Mismatch(mismatch), "order {order}");
+        let journal = world.journal(&offer).await.join("\n");
+        assert!(journal.contains("not what was asked for"), "{journal}");
+    }
+}
+
+async fn fault_47_a_wrong_answer_that_is_put_right_is_taken(world: World) {
+    let engine = world.engine();
+    world.bank.lies(Some(Lie::Amount));
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!(world.state(&offer).await, StateName::Confirming);
+    world.bank.lies(None);
+    world.settle(&engine).await;
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+async fn fault_49b_401_is_no_decline(world: World) {
+    let engine = world.engine();
+    world.bank.next(std::iter::repeat_n(Fault::Unauthorized, 4));
+    let offer = world.paying(&engine, "1").await;
+    for _ in 0..3 {
+        world.wake(&engine, &offer).await;
+        assert_eq!(world.state(&offer).await, StateName::Processing);
+    }
+    world.settle(&engine).await;
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+/// Also adyen-magento2#94 and mollie/WooCommerce#668: terminals absorb.
+async fn fault_49d_what_was_paid_stays_recorded(world: World) {
+    let engine = world.engine();
+    world.bank.decides(pending());
+    let offer = world.paying(&engine, "1").await;
+    world.bank.moves(offer.intent.id, ObjectStatus::Succeeded);
+    world.wake(&engine, &offer).await;
+    world.bank.moves(offer.intent.id, ObjectStatus::Ended(Ending::Expired { code: "late".into() }));
+    world.clock.advance(2 * DAY);
+    engine.run_once().await.unwrap();
+    engine.expire().await.unwrap();
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+    assert_eq!(world.status(&offer).await, payment::CheckoutStatus::Paid);
+}
+
+async fn a_query_that_fails_changes_nothing(world: World) {
+    let engine = world.engine();
+    world.bank.decides(pending());
+    let offer = world.paying(&engine, "1").await;
+    let before = world.intent(offer.intent.id).await;
+    for fault in [
+        Fault::LoseRequest,
+        Fault::NotFound,
+        Fault::BadRequest,
+        Fault::Unauthorized,
+        Fault::Error500Before,
+        Fault::Garbage,
+        Fault::RateLimited(Some(MINUTE)),
+    ] {
+        world.bank.next_query(fault.clone());
+        world.wake(&engine, &offer).await;
+        let now = world.intent(offer.intent.id).await;
+        assert_eq!(now.state, before.state, "{fault:?}");
+    }
+    world.bank.moves(offer.intent.id, ObjectStatus::Succeeded);
+    assert!(world.wake(&engine, &offer).await >= MINUTE);
+    assert_eq!((world.state(&offer).await, world.bank.sends()), (StateName::Succeeded, 1));
+}
+
+async fn every_fault_in_a_row_is_one_charge(world: World) {
+    let mut engine = world.engine();
+    engine.settings.execute_ms = 20 * 60 * MINUTE;
+    world.bank.next([
+        Fault::NotSent,
+        Fault::RateLimited(Some(1)),
+        Fault::Unauthorized,
+        Fault::NotFound,
+        Fault::LoseRequest,
+        Fault::Error500Before,
+        Fault::BadRequest,
+        Fault::LoseAnswer,
+        Fault::Error500After,
+        Fault::Accepted(1_800),
+        Fault::Garbage,
+        Fault::BadRequest,
+        Fault::NotSent,
+    ]);
+    let offer = world.paying(&engine, "1").await;
+    world.settle(&engine).await;
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+    assert_eq!((world.bank.sends(), world.bank.objects().len(), world.bank.charges()), (14, 1, 1));
+}

@@ -1,0 +1,90 @@
+//! Reports about other products that no rule or fault above stands for already; each is written from what must be true here.
+
+use engine::CheckoutOutcome;
+use payment::{CheckoutStatus, Ending, ObjectStatus, StateName};
+
+use crate::{
+    bank::{Fault, pending},
+    flaky::{Call, Flaky, When},
+    merchant::tenant,
+    scenarios,
+    world::{DAY, LEASE_MS, World, create_key, fresh, known, terms},
+};
+
+scenarios! {
+    mollie_139_events_are_scoped_to_their_intent,
+    node_idempotency_36_an_outage_is_not_stored_as_a_result,
+    express_idempotency_32_a_crash_blocks_for_a_lease_and_no_longer,
+    powertools_638_the_order_of_fields_is_the_callers_business,
+    akash_3449_an_unresolved_payment_is_found_days_later,
+}
+
+/// The old payment's end does not touch the order's live one.
+async fn mollie_139_events_are_scoped_to_their_intent(world: World) {
+    let engine = world.engine();
+    let ended = || ObjectStatus::Ended(Ending::Expired { code: "expired_on_confirmation".into() });
+    world.bank.decides(ended());
+    let first = world.paying(&engine, "1").await;
+    let (_, second) = world.try_again(&engine, &first, "again").await;
+    world.bank.decides(pending());
+    world.pay(&engine, &second).await;
+    world.bank.moves(first.intent.id, ended());
+    world.wake(&engine, &second).await;
+    assert_eq!(world.state(&second).await, StateName::RequiresAction);
+    assert_eq!(world.status(&second).await, CheckoutStatus::Open);
+    world.bank.moves(second.intent.id, ObjectStatus::Succeeded);
+    world.settle(&engine).await;
+    assert_eq!((world.status(&second).await, world.bank.charges()), (CheckoutStatus::Paid, 1));
+}
+
+async fn node_idempotency_36_an_outage_is_not_stored_as_a_result(world: World) {
+    let mut engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let trips = [(Call::Submit, When::Before), (Call::Submit, When::Before)];
+    engine.store = Flaky::new(world.store.clone(), &trips);
+    assert!(engine.submit(offer.submission("tok_1")).await.is_err());
+    assert_eq!(world.state(&offer).await, StateName::Created, "the key stays unused");
+    world.pay(&engine, &offer).await;
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+async fn express_idempotency_32_a_crash_blocks_for_a_lease_and_no_longer(world: World) {
+    let offer = world.offer(&world.engine(), "1").await;
+    drop(world.claim(&world.engine(), &offer).await);
+    let (seen, answer) = known(world.engine().submit(offer.submission("tok_2")).await.unwrap());
+    assert_eq!((seen.state.name(), answer), (StateName::Processing, None));
+    world.clock.advance(LEASE_MS);
+    assert!(world.engine().run_once().await.unwrap());
+    let (seen, answer) = known(world.engine().submit(offer.submission("tok_2")).await.unwrap());
+    assert_eq!((seen.state.name(), answer.is_some()), (StateName::Succeeded, true));
+}
+
+/// Also mojaloop#2463. The metadata is a map; the fingerprint is typed.
+async fn powertools_638_the_order_of_fields_is_the_callers_business(world: World) {
+    let engine = world.engine();
+    let key = || create_key(&tenant(), "k", "1", "1500.00");
+    let mut one = terms("1", "1500.00");
+    one.metadata = [("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())].into();
+    let mut two = terms("1", "1500.00");
+    two.metadata = [("b".to_owned(), "2".to_owned()), ("a".to_owned(), "1".to_owned())].into();
+    let first = fresh(engine.open_checkout(key(), one).await.unwrap());
+    // A new key with the same terms adopts; the intent is the same.
+    let other = create_key(&tenant(), "k2", "1", "1500.00");
+    assert_eq!(fresh(engine.open_checkout(other, two).await.unwrap()).body, first.body);
+    world.order("1").await;
+}
+
+async fn akash_3449_an_unresolved_payment_is_found_days_later(world: World) {
+    let engine = world.engine();
+    world.bank.every(Some(Fault::LoseAnswer));
+    world.bank.listing_down(true);
+    let offer = world.paying(&engine, "1").await;
+    world.clock.advance(5 * DAY);
+    engine.expire().await.unwrap();
+    let key = create_key(&tenant(), "another-day", "1", "1500.00");
+    let refused = engine.open_checkout(key, terms("1", "1500.00")).await.unwrap();
+    assert_eq!(refused, CheckoutOutcome::InProgress(offer.checkout.id, offer.intent.id));
+    world.bank.heal();
+    world.wake(&engine, &offer).await;
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}

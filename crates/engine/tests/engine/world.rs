@@ -1,0 +1,337 @@
+//! A store on a clock in the test's hand, a bank, a merchant, and as many engines as a test wants: each is a process of its own.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use engine::{CheckoutOutcome, Driven, Engine, IntentOutcome, Settings, Submission, SubmitOutcome, Vault};
+use payment::{
+    Capture, CheckoutId, CheckoutStatus, Currency, Fingerprint, Holder, IdempotencyKey, IntentId, KeyKind,
+    Money, OrderId, RetryPolicy, StateName, Timestamp,
+};
+use providers::Method;
+use store::{
+    Answer, CheckoutRecord, Claimed, Clock, IntentRecord, KeyUse, MemoryStore, SqlStore, SqliteOptions,
+    Stage, Store, Story, Tenant, Terms,
+};
+use tempfile::TempDir;
+
+use crate::{
+    bank::Bank,
+    check,
+    merchant::{ACCOUNT, CountingIds, Merchants, PlainAnswers, merchant, secret_of, tenant, tenant_of},
+};
+
+pub const SECOND: i64 = 1_000;
+pub const MINUTE: i64 = 60 * SECOND;
+pub const HOUR: i64 = 60 * MINUTE;
+pub const DAY: i64 = 24 * HOUR;
+pub const LEASE_MS: i64 = 30 * SECOND;
+pub const EXECUTE_MS: i64 = 15 * MINUTE;
+pub const GAP_MS: i64 = 5 * MINUTE;
+pub const RETRY: RetryPolicy = RetryPolicy { base_ms: SECOND, max_ms: 5 * MINUTE };
+const START_MS: i64 = 1_800_000_000_000;
+/// Looks after which what is still open is open for ever: more than two days of them.
+const MAX_LOOKS: usize = 2_000;
+
+/// A clock that stands still until it is moved.
+#[derive(Clone)]
+pub struct Hands(Arc<AtomicI64>);
+
+impl Hands {
+    pub fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::SeqCst))
+    }
+
+    pub fn advance(&self, ms: i64) {
+        self.0.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    fn clock(&self) -> Clock {
+        let hands = self.clone();
+        Arc::new(move || hands.now())
+    }
+}
+
+/// The world.
+#[derive(Clone)]
+pub struct World {
+    pub store: Arc<dyn Store>,
+    pub clock: Hands,
+    pub bank: Arc<Bank>,
+    pub merchants: Arc<Merchants>,
+    pub vault: Arc<Vault>,
+    pub ids: Arc<CountingIds>,
+    /// Every checkout that was opened.
+    checkouts: Arc<Mutex<Vec<(Tenant, CheckoutId)>>>,
+}
+
+/// What a shopper's page shows.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    pub checkout: CheckoutRecord,
+    pub intent: IntentRecord,
+}
+
+pub fn in_memory<F: Future<Output = ()>>(scenario: fn(World) -> F) {
+    let hands = Hands(Arc::new(AtomicI64::new(START_MS)));
+    run(async {
+        let store = MemoryStore::new(hands.clock());
+        play(World::over(Arc::new(store), hands), scenario).await;
+    });
+}
+
+pub fn on_sqlite<F: Future<Output = ()>>(scenario: fn(World) -> F) {
+    let (folder, hands) = (TempDir::new().unwrap(), Hands(Arc::new(AtomicI64::new(START_MS))));
+    run(async {
+        let store = open(&folder.path().join("test.db"), &hands).await;
+        play(World::over(store, hands), scenario).await;
+    });
+}
+
+async fn open(path: &Path, hands: &Hands) -> Arc<dyn Store> {
+    let options = SqliteOptions { clock: Some(hands.clock()), ..SqliteOptions::new(path) };
+    Arc::new(SqlStore::open(options).await.unwrap())
+}
+
+async fn play<F: Future<Output = ()>>(world: World, scenario: fn(World) -> F) {
+    scenario(world.clone()).await;
+    check::check(&world).await;
+}
+
+pub fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
+}
+
+pub fn rub(value: &str) -> Money {
+    Money::parse(value, Currency::parse("RUB").unwrap()).unwrap()
+}
+
+fn key(tenant: &Tenant, kind: KeyKind, key: &str, fields: &[(&str, String)]) -> KeyUse {
+    let (key, fingerprint) = (IdempotencyKey::parse(key).unwrap(), Fingerprint::new(kind, fields));
+    KeyUse { tenant: tenant.clone(), kind, key, fingerprint }
+}
+
+pub fn create_key(tenant: &Tenant, text: &str, order: &str, amount: &str) -> KeyUse {
+    let fields = [("order_id", order.to_owned()), ("amount", rub(amount).to_string())];
+    key(tenant, KeyKind::CreateCheckout, text, &fields)
+}
+
+pub fn retry_key(tenant: &Tenant, text: &str, checkout: CheckoutId) -> KeyUse {
+    key(tenant, KeyKind::CreateIntent, text, &[("checkout", checkout.to_string())])
+}
+
+pub fn terms(order: &str, amount: &str) -> Terms {
+    Terms {
+        order: OrderId::parse(order).unwrap(),
+        amount: rub(amount),
+        capture: Capture::Automatic,
+        description: Some("Coffee, 1 kg".into()),
+        return_url: None,
+        email: None,
+        metadata: [("cart".to_owned(), "7".to_owned())].into(),
+        expires_in_ms: DAY,
+    }
+}
+
+impl Offer {
+    /// What the page posts; every tab has a card token of its own.
+    pub fn submission(&self, token: &str) -> Submission {
+        let (checkout, intent) = (&self.checkout, &self.intent);
+        let fields = [
+            ("payment_intent", intent.id.to_string()),
+            ("checkout_version", checkout.version.to_string()),
+            ("amount", checkout.amount.to_string()),
+        ];
+        Submission {
+            key: key(&checkout.tenant, KeyKind::Submit, &intent.submit_key.to_string(), &fields),
+            intent: intent.id,
+            version: checkout.version,
+            amount: checkout.amount,
+            method: Method::CardToken(token.to_owned()),
+            email: None,
+        }
+    }
+}
+
+impl World {
+    pub fn over(store: Arc<dyn Store>, clock: Hands) -> Self {
+        let (vault, merchants) = (Vault::new([1; 32], None), Merchants::default());
+        let tenants = vec![tenant(), tenant_of("mer_2")];
+        for tenant in &tenants {
+            merchants.put(merchant(tenant.clone(), ACCOUNT, &secret_of(ACCOUNT), &vault));
+        }
+        Self {
+            bank: Arc::new(Bank::new(Arc::clone(&store), tenants, clock.clock())),
+            store,
+            clock,
+            merchants: Arc::new(merchants),
+            vault: Arc::new(vault),
+            ids: Arc::new(CountingIds::default()),
+            checkouts: Arc::default(),
+        }
+    }
+
+    pub fn new_in_memory() -> Self {
+        let hands = Hands(Arc::new(AtomicI64::new(START_MS)));
+        Self::over(Arc::new(MemoryStore::new(hands.clock())), hands)
+    }
+
+    /// A process with a life of its own.
+    pub fn engine(&self) -> Engine {
+        Engine {
+            store: Arc::clone(&self.store),
+            directory: Arc::clone(&self.merchants) as _,
+            provider: Arc::clone(&self.bank) as _,
+            ids: Arc::clone(&self.ids) as _,
+            answers: Arc::new(PlainAnswers),
+            vault: Arc::clone(&self.vault),
+            settings: Settings {
+                holder: Holder(self.ids.uuid()),
+                public_url: "https://pay.example".into(),
+                lease_ms: LEASE_MS,
+                execute_ms: EXECUTE_MS,
+                retry: RETRY,
+                listing_gap_ms: GAP_MS,
+                review_after_ms: DAY,
+                intents_per_checkout: 3,
+            },
+        }
+    }
+
+    /// Opens a checkout of 1500.00 for `order`, under a key named after it.
+    pub async fn offer(&self, engine: &Engine, order: &str) -> Offer {
+        self.offer_for(engine, order, "1500.00", &format!("create-{order}")).await
+    }
+
+    pub async fn offer_for(&self, engine: &Engine, order: &str, amount: &str, key: &str) -> Offer {
+        let key = create_key(&tenant(), key, order, amount);
+        fresh(engine.open_checkout(key, terms(order, amount)).await.unwrap());
+        self.order(order).await
+    }
+
+    /// What a page of that order shows now.
+    pub async fn order(&self, order: &str) -> Offer {
+        let found = self.store.order(tenant(), OrderId::parse(order).unwrap()).await.unwrap();
+        let (checkout, intent) = found.unwrap();
+        self.note(&checkout);
+        Offer { checkout, intent }
+    }
+
+    pub fn note(&self, checkout: &CheckoutRecord) {
+        let (mut checkouts, row) = (self.checkouts.lock().unwrap(), (checkout.tenant.clone(), checkout.id));
+        if !checkouts.contains(&row) {
+            checkouts.push(row);
+        }
+    }
+
+    /// "Try again", and what the page then shows.
+    pub async fn try_again(&self, engine: &Engine, offer: &Offer, key: &str) -> (IntentOutcome, Offer) {
+        let checkout = &offer.checkout;
+        let key = retry_key(&checkout.tenant, key, checkout.id);
+        let outcome = engine.open_intent(key, checkout.id).await.unwrap();
+        (outcome, self.order(checkout.order.as_str()).await)
+    }
+
+    /// The shopper presses Pay; the caller is the first.
+    pub async fn claim(&self, engine: &Engine, offer: &Offer) -> Claimed {
+        claimed(engine.submit(offer.submission("tok_1")).await.unwrap())
+    }
+
+    /// The shopper presses Pay and waits for the first answer.
+    pub async fn pay(&self, engine: &Engine, offer: &Offer) -> Driven {
+        let claim = self.claim(engine, offer).await;
+        engine.drive(claim).await.unwrap()
+    }
+
+    /// Opens, submits and drives once.
+    pub async fn paying(&self, engine: &Engine, order: &str) -> Offer {
+        let offer = self.offer(engine, order).await;
+        self.pay(engine, &offer).await;
+        offer
+    }
+
+    pub async fn intent(&self, id: IntentId) -> IntentRecord {
+        self.store.intent(tenant(), id).await.unwrap().unwrap().1
+    }
+
+    pub async fn state(&self, offer: &Offer) -> StateName {
+        self.intent(offer.intent.id).await.state.name()
+    }
+
+    pub async fn status(&self, offer: &Offer) -> CheckoutStatus {
+        self.store.checkout(tenant(), offer.checkout.id).await.unwrap().unwrap().0.status
+    }
+
+    pub async fn story(&self, offer: &Offer) -> Story {
+        self.store.story(offer.checkout.tenant.clone(), offer.intent.id).await.unwrap().unwrap()
+    }
+
+    /// Events and evidence of the journal, a line each.
+    pub async fn journal(&self, offer: &Offer) -> Vec<String> {
+        let story = self.story(offer).await;
+        story.journal.iter().map(|row| format!("{}: {}", row.line.event, row.line.evidence)).collect()
+    }
+
+    /// Moves the clock to the intent's wake-up and lets `engine` work once; how long that was, in ms.
+    pub async fn wake(&self, engine: &Engine, offer: &Offer) -> i64 {
+        let wake_at = self.story(offer).await.operation.wake_at.expect("it waits for nothing");
+        let wait = wake_at.since_ms(self.clock.now()).max(0);
+        self.clock.advance(wait);
+        assert!(engine.run_once().await.unwrap(), "nothing was due");
+        wait
+    }
+
+    /// Works until nothing is open: all is settled, waits for the shopper, or stands before a person.
+    pub async fn settle(&self, engine: &Engine) {
+        for _ in 0..MAX_LOOKS {
+            let Some(wake_at) = self.next_wake().await else { return };
+            self.clock.advance(wake_at.since_ms(self.clock.now()).max(0));
+            engine.run_once().await.unwrap();
+        }
+        panic!("something stays open for ever");
+    }
+
+    pub fn opened(&self) -> Vec<(Tenant, CheckoutId)> {
+        self.checkouts.lock().unwrap().clone()
+    }
+
+    async fn next_wake(&self) -> Option<Timestamp> {
+        let mut first: Option<Timestamp> = None;
+        for (tenant, checkout) in self.opened() {
+            let (_, newest) = self.store.checkout(tenant.clone(), checkout).await.unwrap().unwrap();
+            let operation = self.store.story(tenant, newest.id).await.unwrap().unwrap().operation;
+            if operation.stage == Stage::Open && newest.state.name() != StateName::Authorized {
+                first = [first, operation.wake_at].into_iter().flatten().min();
+            }
+        }
+        first
+    }
+}
+
+pub fn claimed(outcome: SubmitOutcome) -> Claimed {
+    let SubmitOutcome::Claimed(claimed) = outcome else { panic!("{outcome:?}") };
+    *claimed
+}
+
+/// An answer that was given for the first time.
+pub fn fresh(outcome: CheckoutOutcome) -> Answer {
+    let CheckoutOutcome::Answer { answer, replayed: false } = outcome else { panic!("{outcome:?}") };
+    answer
+}
+
+/// An answer that had been given before.
+pub fn replayed(outcome: CheckoutOutcome) -> Answer {
+    let CheckoutOutcome::Answer { answer, replayed: true } = outcome else { panic!("{outcome:?}") };
+    answer
+}
+
+/// The winner's intent, for one who came later.
+pub fn known(outcome: SubmitOutcome) -> (IntentRecord, Option<Answer>) {
+    let SubmitOutcome::Known { intent, answer, .. } = outcome else { panic!("{outcome:?}") };
+    (*intent, answer)
+}
