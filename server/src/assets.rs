@@ -1,11 +1,12 @@
 //! The browser's files, carried in the binary: hashed names, immutable, brotli where it is accepted.
 
 use axum::{
-    extract::Path,
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use rust_embed::RustEmbed;
+
+use crate::http::Id;
 
 /// `cargo xtask web` fills it; without it the pages work, and say that the card form cannot load.
 #[derive(RustEmbed)]
@@ -22,12 +23,11 @@ pub(crate) fn paths() -> app::Assets {
 }
 
 /// `GET /pkg/{file}`.
-pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Response {
+pub(crate) async fn serve(Id(file): Id, headers: HeaderMap) -> Response {
     let name = format!("pkg/{file}");
     let accepted =
         headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let brotli =
-        accepted.split(',').any(|coding| coding.split(';').next().is_some_and(|name| name.trim() == "br"));
+    let brotli = accepted.split(',').any(accepts_brotli);
     let compressed = brotli.then(|| Site::get(&format!("{name}.br"))).flatten();
     let encoding = compressed.as_ref().map(|_| "br");
     let Some(found) = compressed.or_else(|| Site::get(&name)).filter(|_| !file.ends_with(".br")) else {
@@ -47,6 +47,13 @@ pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Respo
         response.headers_mut().insert(header::CONTENT_ENCODING, header::HeaderValue::from_static(encoding));
     }
     response
+}
+
+/// `br`, unless with a weight of nothing (RFC 9110, 12.5.3).
+fn accepts_brotli(coding: &str) -> bool {
+    let mut parts = coding.split(';').map(str::trim);
+    let refused = |weight: &str| weight.strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0));
+    parts.next().is_some_and(|name| name.eq_ignore_ascii_case("br")) && !parts.any(refused)
 }
 
 fn content_type(file: &str) -> &'static str {

@@ -1,18 +1,12 @@
 //! `/v1/checkouts`.
 
-use axum::{
-    Json,
-    body::Body,
-    extract::{Path, State},
-    http::HeaderMap,
-    response::Response,
-};
+use axum::{Json, body::Body, extract::State, http::HeaderMap, response::Response};
 use contract::{Checkout, CreateCheckout};
 use engine::CheckoutOutcome;
 use payment::{CheckoutId, KeyKind};
 use store::{KeyUse, MerchantRecord, StoreError, Tenant};
 
-use super::{ApiError, App, Code, body::read_json, caller, idempotency, terms};
+use super::{ApiError, App, Code, Id, body::read_json, caller, idempotency, terms};
 use crate::answers::checkout_view;
 
 /// `POST /v1/checkouts`.
@@ -41,7 +35,7 @@ pub(super) async fn create(
 /// `GET /v1/checkouts/{id}`.
 pub(super) async fn show(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Id(id): Id,
     headers: HeaderMap,
 ) -> Result<Json<Checkout>, ApiError> {
     let caller = caller::anyone(&app, &headers).await?;

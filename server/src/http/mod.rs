@@ -5,6 +5,7 @@ mod caller;
 mod card_number;
 mod checkouts;
 mod health;
+mod id;
 mod idempotency;
 mod pages;
 mod payment_intents;
@@ -28,6 +29,7 @@ use tokio_util::task::TaskTracker;
 use crate::{assets, config::Config, ids};
 
 pub(crate) use problem::{ApiError, Code};
+pub(crate) use id::Id;
 
 /// How long callers wait, and are waited for.
 #[derive(Clone, Copy, Debug)]

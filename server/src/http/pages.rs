@@ -1,18 +1,20 @@
 //! The shopper's pages. Opening one changes nothing; a plain form works where no script does.
 
+use std::convert::Infallible;
+
 use app::{Lang, Message, Page};
 use axum::{
     body::Body,
-    extract::{Path, Query, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    extract::{FromRequestParts, Query, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
     response::{Html, IntoResponse, Response},
 };
-use payment::{CheckoutId, IdempotencyKey, State as PaymentState};
+use payment::{CheckoutId, IdError, IdempotencyKey, IntentId, State as PaymentState};
 use serde::Deserialize;
 use store::{CheckoutRecord, IntentRecord, MerchantRecord, StoreError};
 
 use super::{
-    ApiError, App, Code,
+    ApiError, App, Code, Id,
     body::read_form,
     caller::{self, Caller},
     checkouts, payment_intents,
@@ -23,10 +25,19 @@ use crate::{
 };
 
 /// `?token=…&lang=…`. The token is never logged.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(super) struct Address {
     token: Option<String>,
     lang: Option<String>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Address {
+    type Rejection = Infallible;
+
+    /// A query that cannot be read brings no token; the page says what is missing.
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Query::try_from_uri(&parts.uri).map(|Query(address)| address).unwrap_or_default())
+    }
 }
 
 impl Address {
@@ -54,8 +65,8 @@ pub(super) struct Again {
 /// `GET /pay/{checkout}`.
 pub(super) async fn pay(
     State(app): State<App>,
-    Path(id): Path<String>,
-    Query(address): Query<Address>,
+    Id(id): Id,
+    address: Address,
     headers: HeaderMap,
 ) -> Response {
     let lang = address.lang(&headers);
@@ -68,8 +79,8 @@ pub(super) async fn pay(
 /// `GET /pay/{checkout}/status`.
 pub(super) async fn status(
     State(app): State<App>,
-    Path(id): Path<String>,
-    Query(address): Query<Address>,
+    Id(id): Id,
+    address: Address,
     headers: HeaderMap,
 ) -> Response {
     let lang = address.lang(&headers);
@@ -83,8 +94,8 @@ pub(super) async fn status(
 /// page tells what to do.
 pub(super) async fn submit(
     State(app): State<App>,
-    Path(id): Path<String>,
-    Query(address): Query<Address>,
+    Id(id): Id,
+    address: Address,
     headers: HeaderMap,
 ) -> Response {
     let lang = address.lang(&headers);
@@ -97,8 +108,8 @@ pub(super) async fn submit(
 /// `POST /pay/{checkout}/again`: trying again without a script. The key names the intent it follows, so that two tabs make one.
 pub(super) async fn again(
     State(app): State<App>,
-    Path(id): Path<String>,
-    Query(address): Query<Address>,
+    Id(id): Id,
+    address: Address,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
@@ -114,8 +125,12 @@ async fn open_again(app: &App, id: &str, address: &Address, body: Body) -> Resul
     let caller = caller::shopper(app, address.token.as_deref()).ok_or_else(caller::unauthorized)?;
     let checkout: CheckoutId = id.parse().map_err(|_| checkouts::not_found())?;
     let form: Again = read_form(app, body).await?;
-    let key = IdempotencyKey::parse(&format!("again-{}", form.previous))
-        .map_err(|error| Code::InvalidRequest.field("previous", error.to_string()))?;
+    let previous: IntentId = form
+        .previous
+        .parse()
+        .map_err(|error: IdError| Code::InvalidRequest.field("previous", error.to_string()))?;
+    let key =
+        IdempotencyKey::parse(&format!("again-{previous}")).expect("an intent's id has a key's characters");
     match payment_intents::open(app, &caller, checkout, key).await {
         Ok(_) => Ok(()),
         Err(error)

@@ -16,7 +16,7 @@ use providers::Method;
 use store::{CheckoutRecord, Claimed, IntentRecord, KeyUse, StoreError, Tenant};
 
 use super::{
-    ApiError, App, Code,
+    ApiError, App, Code, Id,
     body::read_json,
     caller::{self, Caller},
     checkouts::{key_reused, not_found, order_paid},
