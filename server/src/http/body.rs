@@ -5,9 +5,9 @@ use axum::{
     http::{HeaderMap, header},
 };
 use http_body_util::BodyExt;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 
-use super::{ApiError, App, Code};
+use super::{ApiError, App, Code, card_number};
 
 /// Longest body that is read.
 const MAX_BODY_BYTES: usize = 64 << 10;
@@ -29,17 +29,57 @@ pub(super) async fn read_json<T: DeserializeOwned>(
         return Err(Code::UnsupportedMediaType.error("Send `Content-Type: application/json`."));
     }
     let bytes = read(app, body).await?;
-    let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
+    parse(&bytes)
+}
+
+/// The body of a request that takes none: nothing, or an empty object.
+pub(super) async fn read_nothing(app: &App, body: Body) -> Result<(), ApiError> {
+    /// No member at all.
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+
+    let bytes = read(app, body).await?;
+    if !bytes.trim_ascii().is_empty() {
+        let Nothing {} = parse(&bytes)?;
+    }
+    Ok(())
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         let detail = error.into_inner().to_string();
         match path.as_str() {
+            // The words repeat what came in: a card number in the wrong place is not said again.
+            _ if card_number::is_in(&path) || card_number::is_in(&detail) => {
+                Code::InvalidJson.error("A field has a name or a value that this route does not take.")
+            }
             "." => Code::InvalidJson.error(detail),
             _ => Code::InvalidJson.field(path, detail),
         }
     })?;
     deserializer.end().map_err(|error| Code::InvalidJson.error(error.to_string()))?;
+    if has_list(bytes) {
+        return Err(Code::InvalidJson.error("No field of this route is a list."));
+    }
     Ok(value)
+}
+
+/// Whether well-formed JSON holds an array: serde takes one for an object, its items for the fields in their order.
+fn has_list(json: &[u8]) -> bool {
+    let (mut in_text, mut escaped) = (false, false);
+    for byte in json {
+        match (in_text, *byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (_, b'"') => in_text = !in_text,
+            (false, b'[') => return true,
+            (true | false, _) => {}
+        }
+    }
+    false
 }
 
 /// A form's fields.

@@ -17,7 +17,7 @@ use store::{CheckoutRecord, Claimed, IntentRecord, KeyUse, StoreError, Tenant};
 
 use super::{
     ApiError, App, Code, Id,
-    body::read_json,
+    body::{read_json, read_nothing},
     caller::{self, Caller},
     checkouts::{key_reused, not_found, order_paid},
     idempotency, terms,
@@ -36,9 +36,11 @@ pub(super) async fn create(
     State(app): State<App>,
     Path(id): Path<String>,
     headers: HeaderMap,
+    body: Body,
 ) -> Result<Response, ApiError> {
     let caller = caller::anyone(&app, &headers).await?;
     let key = idempotency::key(&headers)?;
+    read_nothing(&app, body).await?;
     let id: CheckoutId = id.parse().map_err(|_| not_found())?;
     open(&app, &caller, id, key).await
 }

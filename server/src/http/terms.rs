@@ -7,6 +7,7 @@ use store::{MerchantRecord, Terms};
 
 use super::{ApiError, Code, card_number};
 
+const NO_CARD_NUMBERS: &str = "Card numbers go from the browser to the provider, never through here.";
 const MAX_DESCRIPTION_CHARS: usize = 128;
 const MAX_METADATA_PAIRS: usize = 13;
 const MAX_METADATA_NAME_CHARS: usize = 32;
@@ -92,8 +93,7 @@ fn check_text(field: &str, text: &str, most: usize) -> Result<(), ApiError> {
         return Err(Code::InvalidField.field(field, format!("must have at most {most} characters")));
     }
     if card_number::is_in(text) {
-        return Err(Code::CardNumber
-            .field(field, "Card numbers go from the browser to the provider, never through here."));
+        return Err(Code::CardNumber.field(field, NO_CARD_NUMBERS));
     }
     Ok(())
 }
@@ -135,6 +135,9 @@ fn check_metadata(metadata: &std::collections::BTreeMap<String, String>) -> Resu
         return Err(
             Code::InvalidField.field("metadata", format!("must have at most {MAX_METADATA_PAIRS} pairs"))
         );
+        if card_number::is_in(name) {
+            return Err(Code::CardNumber.field("metadata", NO_CARD_NUMBERS));
+        }
     }
     for (name, value) in metadata {
         let field = format!("metadata.{name}");
