@@ -89,6 +89,9 @@ CREATE TABLE payment_intent (
     state_data    TEXT   NOT NULL,
     method        TEXT,
     last4         TEXT,
+    -- The shopper's own address for the receipt, before the checkout's. Personal data: here and not in the journal, so that
+    -- it can be erased.
+    email         TEXT,
     version       BIGINT NOT NULL,
     created_at_ms BIGINT NOT NULL,
     PRIMARY KEY (merchant_id, id),

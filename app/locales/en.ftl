@@ -30,7 +30,7 @@ field-email = Email for the receipt
 private = Card details go straight to the bank: neither the shop nor our server sees them.
 pay = Pay { $amount }
 paying = Sending…
-wrongs = Check the card details
+wrongs = Check what you entered
 wrong-number-missing = Enter the card number
 wrong-number-length = Check how many digits it has
 wrong-number-check = There is a typing error in it
@@ -42,6 +42,7 @@ wrong-expiry-refused = The bank does not accept this date
 wrong-cvc-missing = Enter the code
 wrong-cvc-form = Three or four digits
 wrong-cvc-refused = The bank does not accept this code
+wrong-email-form = Check the address, for example anna@example.com
 
 # Lines above the form.
 note-unreached = Your payment did not reach us and no money was taken. Press Pay again: it will be the same payment.

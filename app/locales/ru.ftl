@@ -30,7 +30,7 @@ field-email = Почта для чека
 private = Данные карты уходят прямо в банк: ни магазин, ни наш сервер их не видят.
 pay = Оплатить { $amount }
 paying = Отправляем…
-wrongs = Проверьте данные карты
+wrongs = Проверьте, что вы ввели
 wrong-number-missing = Введите номер карты
 wrong-number-length = Проверьте, сколько цифр в номере
 wrong-number-check = В номере опечатка
@@ -42,6 +42,7 @@ wrong-expiry-refused = Банк не принимает такой срок
 wrong-cvc-missing = Введите код
 wrong-cvc-form = Три или четыре цифры
 wrong-cvc-refused = Банк не принимает такой код
+wrong-email-form = Проверьте адрес, например anna@example.com
 
 # Lines above the form.
 note-unreached = Оплата до нас не дошла, деньги не списаны. Нажмите «Оплатить» ещё раз: это будет тот же платёж.

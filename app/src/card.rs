@@ -1,7 +1,9 @@
-//! What the shopper typed about a card, and what is wrong with it.
+//! A card, read from what the shopper typed.
 //! Must never show a number or a code in a log, and never judge more than the form can know: the bank decides.
 
 use std::fmt;
+
+use crate::form::{Typed, Wrong};
 
 /// Months since year 0, to compare expiries with today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,23 +13,6 @@ impl Month {
     /// `month` counts from 1.
     pub fn new(year: u32, month: u32) -> Self {
         Self(year * 12 + month - 1)
-    }
-}
-
-/// The three fields as they stand in the page.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Typed {
-    /// Digits, with spaces or hyphens.
-    pub number: String,
-    /// `MM / YY`, `MMYY` or `MM/YYYY`.
-    pub expiry: String,
-    /// Three or four digits.
-    pub cvc: String,
-}
-
-impl fmt::Debug for Typed {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("Typed(..)")
     }
 }
 
@@ -50,105 +35,8 @@ impl fmt::Debug for Card {
     }
 }
 
-/// Which input is to blame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    /// `cc-number`
-    Number,
-    /// `cc-exp`
-    Expiry,
-    /// `cc-csc`
-    Cvc,
-}
-
-impl Field {
-    /// All of them, in the order of the form.
-    pub const ALL: [Self; 3] = [Self::Number, Self::Expiry, Self::Cvc];
-
-    /// Its `autocomplete`, which is its `id` too.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Number => "cc-number",
-            Self::Expiry => "cc-exp",
-            Self::Cvc => "cc-csc",
-        }
-    }
-}
-
-/// What is wrong with an input. Each has its words in the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
-    /// No number.
-    NumberMissing,
-    /// Too few or too many digits, or something else than digits.
-    NumberLength,
-    /// The check digit disagrees: a typing error.
-    NumberCheck,
-    /// The bank does not take this number.
-    NumberRefused,
-    /// No expiry.
-    ExpiryMissing,
-    /// Not a month and a year.
-    ExpiryForm,
-    /// Over.
-    ExpiryPast,
-    /// The bank does not take this expiry.
-    ExpiryRefused,
-    /// No code.
-    CvcMissing,
-    /// Not three or four digits.
-    CvcForm,
-    /// The bank does not take this code.
-    CvcRefused,
-}
-
-impl Wrong {
-    /// All of them, in the order of the form.
-    pub const ALL: [Self; 11] = [
-        Self::NumberMissing,
-        Self::NumberLength,
-        Self::NumberCheck,
-        Self::NumberRefused,
-        Self::ExpiryMissing,
-        Self::ExpiryForm,
-        Self::ExpiryPast,
-        Self::ExpiryRefused,
-        Self::CvcMissing,
-        Self::CvcForm,
-        Self::CvcRefused,
-    ];
-
-    /// The name of its words: `data-wrong` in the page.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NumberMissing => "number-missing",
-            Self::NumberLength => "number-length",
-            Self::NumberCheck => "number-check",
-            Self::NumberRefused => "number-refused",
-            Self::ExpiryMissing => "expiry-missing",
-            Self::ExpiryForm => "expiry-form",
-            Self::ExpiryPast => "expiry-past",
-            Self::ExpiryRefused => "expiry-refused",
-            Self::CvcMissing => "cvc-missing",
-            Self::CvcForm => "cvc-form",
-            Self::CvcRefused => "cvc-refused",
-        }
-    }
-
-    /// The input to blame.
-    pub fn field(self) -> Field {
-        match self {
-            Self::NumberMissing | Self::NumberLength | Self::NumberCheck | Self::NumberRefused => {
-                Field::Number
-            }
-            Self::ExpiryMissing | Self::ExpiryForm | Self::ExpiryPast | Self::ExpiryRefused => Field::Expiry,
-            Self::CvcMissing | Self::CvcForm | Self::CvcRefused => Field::Cvc,
-        }
-    }
-}
-
 impl Card {
-    /// Reads the form; `today` as the shopper's own clock has it.
+    /// Reads the card's fields; `today` as the shopper's own clock has it.
     ///
     /// # Errors
     /// At most one for each field, in the order of the form.
@@ -263,7 +151,9 @@ mod tests {
     const TODAY: fn() -> Month = || Month::new(2026, 11);
 
     fn read(number: &str, expiry: &str, cvc: &str) -> Result<Card, Vec<Wrong>> {
-        Card::read(&Typed { number: number.into(), expiry: expiry.into(), cvc: cvc.into() }, TODAY())
+        let typed =
+            Typed { number: number.into(), expiry: expiry.into(), cvc: cvc.into(), ..Typed::default() };
+        Card::read(&typed, TODAY())
     }
 
     #[test]
@@ -319,7 +209,6 @@ mod tests {
     fn a_card_never_shows_itself() {
         let card = read("5555555555554444", "12/27", "987").unwrap();
         assert_eq!(format!("{card:?}"), "Card(•••• 4444)");
-        assert_eq!(format!("{:?}", Typed { cvc: "987".into(), ..Typed::default() }), "Typed(..)");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod browser;
 pub mod card;
+pub mod form;
 pub mod stage;
 pub mod visit;
 mod widget;

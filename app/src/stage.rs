@@ -4,7 +4,7 @@
 use contract::{CheckoutStatus, IntentState};
 
 use crate::{
-    card::Wrong,
+    form::Wrong,
     wire::{Offer, Seen},
 };
 

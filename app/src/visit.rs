@@ -4,7 +4,7 @@
 use contract::IntentState;
 
 use crate::{
-    card::{Card, Wrong},
+    form::{Form, Wrong},
     stage::{Note, Stage},
     wire::{Offer, Seen},
 };
@@ -18,7 +18,7 @@ const PAUSE_MAX_S: u32 = 15;
 #[derive(Debug)]
 pub enum Event {
     /// The form was sent, by button or key.
-    Pay(Result<Card, Vec<Wrong>>),
+    Pay(Result<Form, Vec<Wrong>>),
     /// What came of it.
     Replied(Reply),
     /// The server said how the intent stands; `None` when it could not be asked.
@@ -42,8 +42,8 @@ pub enum Event {
 pub enum Reply {
     /// The server took it: this is the intent now, whichever tab's card it is paid with.
     Seen(Seen),
-    /// The bank makes no token of this card; nothing was sent to us.
-    CardRefused(Wrong),
+    /// The bank or we will not take what stands in a field; nothing was started.
+    FieldRefused(Wrong),
     /// Nothing was started, for certain.
     NotSent(Note),
     /// The order has other terms now; nothing was started.
@@ -58,7 +58,7 @@ pub enum Reply {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Command {
     /// Make a token of the card and submit it.
-    Submit(Card),
+    Submit(Form),
     /// Ask how the intent stands.
     Ask,
     /// Do so after a pause; replaces an earlier one.
@@ -172,16 +172,16 @@ impl Visit {
         self.pause_s = None;
     }
 
-    fn pay(&mut self, form: Result<Card, Vec<Wrong>>) -> Vec<Command> {
+    fn pay(&mut self, form: Result<Form, Vec<Wrong>>) -> Vec<Command> {
         // Single flight: a double click, or Enter and a click, is one request (fault 1).
         if !matches!(self.stage, Stage::Ready | Stage::Invalid(_)) {
             return Vec::new();
         }
         match form {
-            Ok(card) => {
-                self.offered = Some(card.last4().to_owned());
+            Ok(form) => {
+                self.offered = Some(form.card.last4().to_owned());
                 self.enter(Stage::Submitting, None);
-                vec![Command::Tell, Command::Submit(card)]
+                vec![Command::Tell, Command::Submit(form)]
             }
             Err(wrongs) => {
                 self.enter(Stage::Invalid(wrongs), None);
@@ -201,7 +201,7 @@ impl Visit {
                 commands.push(Command::Tell);
                 commands
             }
-            Reply::CardRefused(wrong) => {
+            Reply::FieldRefused(wrong) => {
                 self.enter(Stage::Invalid(vec![wrong]), None);
                 Vec::new()
             }

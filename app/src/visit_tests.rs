@@ -3,16 +3,17 @@
 use contract::Amount;
 
 use super::*;
-use crate::wire::Terms;
+use crate::{card::Card, wire::Terms};
 use IntentState::{Confirming, Created, Declined, Processing, RequiresAction, Succeeded};
 
-fn card() -> Card {
-    Card {
+fn form() -> Form {
+    let card = Card {
         number: "5555555555554444".into(),
         expiry_month: "12".into(),
         expiry_year: "2030".into(),
         cvc: "123".into(),
-    }
+    };
+    Form { card, email: Some("anna@example.com".into()) }
 }
 
 fn with_last4(state: IntentState, last4: &str) -> Seen {
@@ -25,7 +26,7 @@ fn asked(state: IntentState) -> Event {
 
 fn submitting() -> Visit {
     let mut visit = Visit::new(Stage::Ready);
-    visit.handle(Event::Pay(Ok(card())));
+    visit.handle(Event::Pay(Ok(form())));
     visit
 }
 
@@ -36,9 +37,9 @@ fn known(state: IntentState) -> Visit {
 #[test]
 fn a_double_click_sends_one_request() {
     let mut visit = Visit::new(Stage::Ready);
-    assert_eq!(visit.handle(Event::Pay(Ok(card()))), [Command::Tell, Command::Submit(card())]);
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))), [Command::Tell, Command::Submit(form())]);
     assert_eq!(visit.stage().name(), "submitting");
-    assert_eq!(visit.handle(Event::Pay(Ok(card()))), []);
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))), []);
     assert_eq!(visit.handle(Event::Pay(Err(vec![Wrong::NumberMissing]))), []);
     assert_eq!(visit.stage().name(), "submitting");
 }
@@ -48,7 +49,7 @@ fn a_wrong_form_goes_nowhere_and_can_be_corrected() {
     let mut visit = Visit::new(Stage::Ready);
     assert_eq!(visit.handle(Event::Pay(Err(vec![Wrong::NumberCheck]))), []);
     assert_eq!(visit.stage(), &Stage::Invalid(vec![Wrong::NumberCheck]));
-    assert_eq!(visit.handle(Event::Pay(Ok(card()))).len(), 2);
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))).len(), 2);
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn no_answer_means_asking_and_never_a_pay_button_before_the_server_spoke() {
         assert_eq!(visit.pause_s(), Some(pause_s));
         assert_eq!(visit.handle(Event::Due), [Command::Ask]);
     }
-    assert_eq!(visit.handle(Event::Pay(Ok(card()))), [], "no submit while the last one is unknown");
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))), [], "no submit while the last one is unknown");
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn a_submit_that_never_arrived_gives_the_form_back() {
     visit.handle(Event::Replied(Reply::Lost));
     assert_eq!(visit.handle(asked(Created)), []);
     assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Unreached)));
-    visit.handle(Event::Pay(Ok(card())));
+    visit.handle(Event::Pay(Ok(form())));
     assert_eq!(visit.note(), None);
 }
 
@@ -94,7 +95,7 @@ fn nothing_was_started_gives_the_form_back_with_the_reason() {
     visit.handle(Event::Replied(Reply::NotSent(Note::NoToken)));
     assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::NoToken)));
     let mut visit = submitting();
-    visit.handle(Event::Replied(Reply::CardRefused(Wrong::CvcRefused)));
+    visit.handle(Event::Replied(Reply::FieldRefused(Wrong::CvcRefused)));
     assert_eq!(visit.stage(), &Stage::Invalid(vec![Wrong::CvcRefused]));
     assert_eq!(submitting().handle(Event::Replied(Reply::Behind)), [Command::Reload]);
 }
@@ -110,11 +111,11 @@ fn new_terms_are_shown_and_then_confirmed_by_pressing_pay_again() {
     let mut visit = submitting();
     visit.handle(Event::Replied(Reply::Changed(offer.clone())));
     assert_eq!(visit.stage().name(), "changed");
-    assert_eq!(visit.handle(Event::Pay(Ok(card()))), []);
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))), []);
     assert_eq!(visit.handle(Event::Accept), [Command::Adopt(offer)]);
     assert_eq!(visit.stage(), &Stage::Ready);
     assert_eq!(visit.handle(Event::Accept), []);
-    assert_eq!(visit.handle(Event::Pay(Ok(card()))).len(), 2);
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))).len(), 2);
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn a_tab_that_hears_of_another_asks_and_shows_what_the_server_says() {
     assert_eq!(visit.stage(), &Stage::Ready, "a message alone is not believed");
     assert_eq!(visit.handle(asked(Processing)), [Command::AskIn { pause_s: 1 }]);
     assert_eq!(visit.stage(), &Stage::Elsewhere);
-    assert_eq!(visit.handle(Event::Pay(Ok(card()))), []);
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))), []);
     visit.handle(asked(Confirming));
     assert_eq!(visit.stage().name(), "confirming");
     visit.handle(asked(Succeeded));
@@ -203,7 +204,7 @@ fn a_page_from_the_back_forward_cache_shows_the_truth() {
 #[test]
 fn no_sequence_of_events_has_two_submits_in_flight() {
     let events: [fn() -> Event; 8] = [
-        || Event::Pay(Ok(card())),
+        || Event::Pay(Ok(form())),
         || Event::Replied(Reply::Lost),
         || asked(Created),
         || asked(Processing),

@@ -17,7 +17,7 @@ use crate::{
         show::{self, Before},
         signals,
     },
-    card::Card,
+    form::Form,
     stage::Stage,
     visit::{Command, Event, Visit},
     wire::Terms,
@@ -33,7 +33,7 @@ struct Running {
 
 /// A request, with what it needs from the page at this moment.
 enum Request {
-    Pay(Card, Terms),
+    Pay(Form, Terms),
     Ask,
     Renew,
 }
@@ -106,7 +106,7 @@ impl Running {
     fn act(running: &Rc<Self>, name: &str) -> bool {
         match name {
             "pay" => {
-                let form = Card::read(&running.page.typed(), signals::this_month());
+                let form = Form::read(&running.page.typed(), signals::this_month());
                 Self::handle(running, Event::Pay(form));
             }
             "again" => Self::handle(running, Event::TryAgain),
@@ -126,9 +126,9 @@ impl Running {
 
     fn obey(running: &Rc<Self>, command: Command) {
         match command {
-            Command::Submit(card) => {
+            Command::Submit(form) => {
                 if let Some(terms) = running.page.terms() {
-                    Self::send(running, Request::Pay(card, terms));
+                    Self::send(running, Request::Pay(form, terms));
                 }
             }
             Command::Ask => {
@@ -157,7 +157,7 @@ impl Running {
         let server = running.page.server();
         spawn_local(async move {
             let event = match request {
-                Request::Pay(card, terms) => Event::Replied(net::pay(&server, &card, terms).await),
+                Request::Pay(form, terms) => Event::Replied(net::pay(&server, form, terms).await),
                 Request::Ask => Event::Asked(net::ask(&server).await),
                 Request::Renew => Event::Renewed(net::renew(&server).await),
             };

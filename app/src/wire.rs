@@ -1,13 +1,10 @@
 //! What the page sends and what it reads of the answers: no more than it shows, so that the WebAssembly stays small.
 //! Must never guess: an answer that cannot be read is no answer.
 
-use contract::{Amount, IntentState, PaymentMethodInput, Submit};
+use contract::{Amount, Customer, IntentState, PaymentMethodInput, Submit};
 use serde::Serialize;
 
-use crate::{
-    card::{Card, Wrong},
-    stage::STATES,
-};
+use crate::{card::Card, form::Wrong, stage::STATES};
 
 /// A JSON answer. The browser parses it, for code that does so is a third of an island; tests have serde_json.
 pub trait Answer {
@@ -53,6 +50,11 @@ impl Seen {
 /// The stable word of a [`contract::Problem`].
 pub fn read_code(answer: &impl Answer) -> Option<String> {
     answer.text(&["code"])
+}
+
+/// Which field of a submit we refuse, where the shopper can correct it.
+pub fn read_blame(answer: &impl Answer) -> Option<Wrong> {
+    (answer.text(&["field"])? == "customer.email").then_some(Wrong::EmailForm)
 }
 
 /// What is offered now instead of what the page shows.
@@ -114,11 +116,12 @@ pub struct Terms {
 }
 
 /// The body of a submit.
-pub fn write_submit(token: String, terms: Terms) -> String {
+pub fn write_submit(token: String, terms: Terms, email: Option<String>) -> String {
     write(&Submit {
         payment_method: PaymentMethodInput::CardToken { token },
         checkout_version: terms.version,
         amount: terms.amount,
+        customer: email.map(|email| Customer { email: Some(email) }),
     })
 }
 
@@ -235,9 +238,12 @@ mod tests {
     #[test]
     fn the_submit_is_what_the_contract_reads() {
         let terms = Terms { version: 2, amount: Amount::new("1500.00", "RUB") };
-        let body: Submit = serde_json::from_str(&write_submit("tok_\"1".into(), terms)).unwrap();
+        let written = |email| write_submit("tok_\"1".into(), terms.clone(), email);
+        let body: Submit = serde_json::from_str(&written(Some("anna@example.com".into()))).unwrap();
         assert_eq!(body.payment_method, PaymentMethodInput::CardToken { token: "tok_\"1".into() });
         assert_eq!((body.checkout_version, body.amount), (2, Amount::new("1500.00", "RUB")));
+        assert_eq!(body.customer.unwrap().email.as_deref(), Some("anna@example.com"));
+        assert!(!written(None).contains("customer"), "nothing is said where nothing was typed");
     }
 
     #[test]

@@ -74,6 +74,7 @@ pub async fn pay(server: &mut Client, order: String, token: String) -> Result<Pa
         payment_method: PaymentMethodInput::CardToken { token },
         checkout_version: checkout.version,
         amount: checkout.amount,
+        customer: None,
     };
     let mut paid = Paid {
         page: path_of(&checkout.url)?,

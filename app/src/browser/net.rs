@@ -7,7 +7,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, Headers, RequestCache, RequestCredentials, RequestInit, Response};
 
 use crate::{
-    card::Card,
+    form::Form,
     stage::Note,
     visit::Reply,
     wire::{self, Answer, Offer, Seen, Terms},
@@ -48,18 +48,18 @@ impl Received {
 }
 
 /// Makes a token of the card and submits it with the intent's key (R1).
-pub(crate) async fn pay(server: &Server, card: &Card, terms: Terms) -> Reply {
-    let token = match fetch(&server.tokenize_url, Some(wire::write_card(card)), &[]).await {
+pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Reply {
+    let token = match fetch(&server.tokenize_url, Some(wire::write_card(&form.card)), &[]).await {
         // Nothing was sent to our server yet, so whatever went wrong here started nothing.
         None => return Reply::NotSent(Note::NoToken),
         Some(answer) => match (answer.status, wire::read_token(&answer)) {
             (200..300, Some(token)) => token,
-            (400, _) => return Reply::CardRefused(wire::read_refusal(&answer)),
+            (400, _) => return Reply::FieldRefused(wire::read_refusal(&answer)),
             (_, _) => return Reply::NotSent(Note::NoToken),
         },
     };
     let path = format!("/v1/payment_intents/{}/submit", server.intent);
-    let body = wire::write_submit(token, terms);
+    let body = wire::write_submit(token, terms, form.email);
     let headers =
         [(contract::IDEMPOTENCY_KEY, server.submit_key.as_str()), ("Authorization", &bearer(server))];
     match fetch(&path, Some(body), &headers).await {
@@ -76,7 +76,7 @@ fn read_reply(status: u16, answer: &impl Answer) -> Reply {
         (429, _) => Reply::NotSent(Note::Busy),
         // Ours or a proxy's: it proves nothing (R10).
         (500.., _) => Reply::Lost,
-        (_, _) => Reply::NotSent(Note::Refused),
+        (_, _) => wire::read_blame(answer).map_or(Reply::NotSent(Note::Refused), Reply::FieldRefused),
     }
 }
 
@@ -137,6 +137,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::form::Wrong;
 
     #[test]
     fn only_a_definite_answer_is_one() {
@@ -151,6 +152,9 @@ mod tests {
         );
         assert!(matches!(coded(409, "order_paid"), Reply::Behind));
         assert!(matches!(coded(422, "idempotency_key_reused"), Reply::NotSent(Note::Refused)));
+        let blamed = |field: &str| read_reply(422, &json!({"code": "invalid_field", "field": field}));
+        assert!(matches!(blamed("amount"), Reply::NotSent(Note::Refused)));
+        assert!(matches!(blamed("customer.email"), Reply::FieldRefused(Wrong::EmailForm)));
         assert!(matches!(coded(429, "rate_limited"), Reply::NotSent(Note::Busy)));
     }
 }

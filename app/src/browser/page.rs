@@ -7,7 +7,8 @@ use web_sys::{Document, Element, HtmlElement, HtmlInputElement};
 
 use super::net::Server;
 use crate::{
-    card::{self, Field, Typed},
+    card,
+    form::{Field, Typed},
     stage::Stage,
     wire::{Offer, Seen, Terms},
 };
@@ -84,10 +85,16 @@ impl PageElements {
         self.set("data-key", &offer.submit_key);
     }
 
-    /// The card's inputs as they stand.
+    /// The form's inputs as they stand.
     pub(crate) fn typed(&self) -> Typed {
         let value = |field| self.field(field).map(|input| input.value()).unwrap_or_default();
-        Typed { number: value(Field::Number), expiry: value(Field::Expiry), cvc: value(Field::Cvc) }
+        Typed {
+            number: value(Field::Number),
+            expiry: value(Field::Expiry),
+            cvc: value(Field::Cvc),
+            email: value(Field::Email),
+            email_is_malformed: self.field(Field::Email).is_some_and(|input| !input.check_validity()),
+        }
     }
 
     pub(super) fn field(&self, field: Field) -> Option<HtmlInputElement> {

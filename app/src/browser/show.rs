@@ -4,7 +4,7 @@ use web_sys::HtmlElement;
 
 use super::{page::PageElements, signals};
 use crate::{
-    card::Field,
+    form::Field,
     stage::{FORM, Note, Stage},
     visit::Visit,
     wire::Offer,

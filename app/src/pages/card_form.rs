@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{Page, field::CardField, slot::Slot, without_script::WithoutScript, wrongs::Wrongs};
-use crate::{card::Field, stage::FORM};
+use super::{
+    Page, card_field::CardField, email_field::EmailField, slot::Slot, without_script::WithoutScript,
+    wrongs::Wrongs,
+};
+use crate::{form::Field, stage::FORM};
 
 /// The card, the mail address, the button.
 #[component]
@@ -40,10 +43,7 @@ pub(super) fn CardForm(
                     />
                     <CardField page=page.clone() field=Field::Cvc label="field-cvc" placeholder=cvc />
                 </div>
-                <div class="field">
-                    <label for="email">{page.say("field-email")}</label>
-                    <input id="email" name="email" type="email" autocomplete="email" value=page.email.clone() />
-                </div>
+                <EmailField page=page.clone() />
                 <button class="button" type="submit" name="pay" value="card">
                     <span class="idle">
                         <Slot lang=page.lang message="pay" argument="amount" name="pay-amount" value=page.amount() />

@@ -3,10 +3,12 @@
 //! Must never hold a rule about money, an inline style, or a card field with a name.
 
 mod back;
+mod card_field;
 mod card_form;
 mod document;
+mod email_field;
 mod facts;
-mod field;
+mod field_wrongs;
 mod links;
 mod message;
 mod notes;
@@ -65,7 +67,7 @@ pub struct Page {
     pub checkout: Checkout,
     /// Its newest intent.
     pub intent: PaymentIntent,
-    /// The shopper's address, as far as the merchant told it.
+    /// The shopper's address, as far as it is known.
     pub email: Option<String>,
     /// Where the shopper goes afterwards.
     pub return_url: Option<String>,

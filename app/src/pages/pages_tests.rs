@@ -4,7 +4,7 @@ use contract::{Amount, CheckoutIntent, Decline, Metadata, PaymentMethod};
 
 use super::*;
 use crate::{
-    card::{Field, Wrong},
+    form::{Field, Wrong},
     stage::Note,
 };
 
@@ -129,12 +129,29 @@ fn every_state_opens_with_its_own_screen_and_no_other() {
 #[test]
 fn a_card_field_has_no_name_so_that_it_can_never_be_posted() {
     let html = open(IntentState::Created).render_pay();
-    for field in Field::ALL {
+    for field in [Field::Number, Field::Expiry, Field::Cvc] {
         let at = html.find(&format!("autocomplete=\"{}\"", field.id())).unwrap();
         let (start, end) = (html[..at].rfind('<').unwrap(), at + html[at..].find('>').unwrap());
         assert!(!html[start..end].contains("name="), "{}", &html[start..end]);
         assert!(!html[start..end].contains("value="), "nothing to overwrite what was typed with");
     }
+}
+
+#[test]
+fn the_address_is_shown_as_far_as_it_is_known_and_its_mistake_is_told_at_its_field() {
+    let input = |email: Option<&str>| {
+        let html = Page { email: email.map(str::to_owned), ..open(IntentState::Created) }.render_pay();
+        let at = html.find("autocomplete=\"email\"").unwrap();
+        html[html[..at].rfind('<').unwrap()..at + html[at..].find('>').unwrap()].to_owned()
+    };
+    assert!(input(Some("anna@example.com")).contains("value=\"anna@example.com\""));
+    assert!(!input(None).contains("value="));
+    for attribute in ["id=\"email\"", "name=\"email\"", "type=\"email\"", "aria-describedby=\"email-wrong\""]
+    {
+        assert!(input(None).contains(attribute), "{attribute}");
+    }
+    let html = open(IntentState::Created).render_pay();
+    assert!(html.contains("id=\"email-wrong\"") && html.contains("href=\"#email\""));
 }
 
 #[test]
@@ -194,7 +211,7 @@ fn without_scripts_there_are_no_card_fields_and_the_page_says_why() {
 fn without_built_files_no_script_is_promised() {
     let html = Page { assets: Assets::default(), ..open(IntentState::Created) }.render_pay();
     assert!(html.contains("data-wasm=\"failed\""));
-    assert!(!html.contains("<script") && !html.contains("<link"));
+    assert!(!html.contains("<script") && !html.contains("/pkg/"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::Page;
-use crate::card::{Field, Wrong};
+use crate::form::{Field, Wrong};
 
 /// All mistakes there can be, hidden.
 #[component]
@@ -18,6 +18,7 @@ pub(super) fn Wrongs(
             Field::Number => "field-number",
             Field::Expiry => "field-expiry",
             Field::Cvc => "field-cvc",
+            Field::Email => "field-email",
         };
         let text = format!("{}: {}", page.say(label), page.say(&format!("wrong-{}", wrong.name())));
         view! {

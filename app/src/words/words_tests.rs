@@ -49,7 +49,7 @@ fn both_languages_say_what_the_sources_ask_for_and_nothing_else() {
         .iter()
         .flat_map(|(_, source)| source.split('"').map(str::to_owned).collect::<Vec<_>>())
         .filter(|literal| defined(ru).contains(literal))
-        .chain(crate::card::Wrong::ALL.map(|wrong| format!("wrong-{}", wrong.name())))
+        .chain(crate::form::Wrong::ALL.map(|wrong| format!("wrong-{}", wrong.name())))
         .chain(crate::stage::Note::ALL.map(|note| format!("note-{}", note.name())))
         .collect();
     assert_eq!(defined(ru), asked, "a message that nothing says");

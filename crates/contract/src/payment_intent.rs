@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Amount;
+use crate::{Amount, Customer};
 
 /// The body of `POST /v1/payment_intents/{id}/submit`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct Submit {
     pub checkout_version: i64,
     /// The amount the shopper saw.
     pub amount: Amount,
+    /// Who pays, as the shopper says; what the checkout says stands where this is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub customer: Option<Customer>,
 }
 
 /// How a shopper wants to pay.

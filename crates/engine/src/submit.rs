@@ -23,6 +23,8 @@ pub struct Submission {
     pub amount: Money,
     /// How the shopper pays. Not part of the fingerprint: every tab tokenises the card afresh.
     pub method: Method,
+    /// Where the receipt goes, if the shopper says so. Not part of the fingerprint either: the first tab's counts.
+    pub email: Option<String>,
 }
 
 /// What came of a submission.
@@ -103,6 +105,7 @@ impl Engine {
             version: submission.version,
             amount: submission.amount,
             method,
+            email: submission.email.clone(),
             frozen: self.freeze(submission, checkout, intent).await?,
             attempt: self.ids.attempt(),
             holder: self.settings.holder,

@@ -179,6 +179,8 @@ pub struct SubmitCommand {
     pub amount: Money,
     /// How the shopper pays.
     pub method: MethodKind,
+    /// Where the receipt goes, if the shopper says so.
+    pub email: Option<String>,
     /// The request that will be sent, now and for ever.
     pub frozen: Frozen,
     /// Request id of the first send.

@@ -76,6 +76,8 @@ pub struct IntentRecord {
     pub method: Option<MethodKind>,
     /// What it is paid with, as the provider says.
     pub paid_with: Option<PaidWith>,
+    /// Where the receipt goes, as the shopper said with the first submission; none where the checkout's address stands.
+    pub email: Option<String>,
     /// Rises with every change.
     pub version: i64,
     /// When it was made.

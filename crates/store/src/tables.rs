@@ -130,7 +130,7 @@ pub trait Tables: Send {
     ) -> Result<Option<IntentRecord>, Abort>;
     /// Lets an intent occupy its checkout; one at a time.
     async fn insert_intent(&mut self, row: &IntentRecord) -> Result<bool, Abort>;
-    /// A new state, method and means, with the next version, if the version is still `version`.
+    /// A new state, method, means and address, with the next version, if the version is still `version`.
     async fn update_intent(&mut self, row: &IntentRecord, version: i64) -> Result<bool, Abort>;
 
     /// An operation.

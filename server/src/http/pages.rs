@@ -195,7 +195,7 @@ fn page(
         shop_name: merchant.name.clone(),
         checkout: checkout_view(&app.public_url, checkout, intent, &app.engine.token(checkout)),
         intent: intent_view(checkout, intent),
-        email: checkout.email.clone(),
+        email: intent.email.clone().or_else(|| checkout.email.clone()),
         return_url: checkout.return_url.clone(),
         tokenize_url: format!("{}/v3/tokens", merchant.url),
         paid_at,

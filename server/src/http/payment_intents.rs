@@ -97,6 +97,7 @@ pub(super) async fn submit(
     let key = idempotency::key(&headers)?;
     let body: Submit = read_json(&app, &headers, body).await?;
     let amount = terms::money("amount", &body.amount)?;
+    let email = terms::email(body.customer)?;
     let (checkout, intent) = find(&app, &caller, &id).await?;
     let fields = [
         ("payment_intent", intent.id.to_string()),
@@ -110,6 +111,7 @@ pub(super) async fn submit(
         version: body.checkout_version,
         amount,
         method: method(body.payment_method)?,
+        email,
     };
     submitted(&app, submission).await
 }

@@ -1,7 +1,7 @@
 //! From a request's body to typed, defaulted terms, and to what makes two requests the same (R3, R4).
 
 use axum::http::Uri;
-use contract::{Amount, CreateCheckout};
+use contract::{Amount, CreateCheckout, Customer};
 use payment::{Capture, Currency, Fingerprint, KeyKind, Money, MoneyError, OrderId};
 use store::{MerchantRecord, Terms};
 
@@ -40,10 +40,7 @@ pub(super) fn checkout(body: CreateCheckout, merchant: &MerchantRecord) -> Resul
     if let Some(text) = &body.description {
         check_text("description", text, MAX_DESCRIPTION_CHARS)?;
     }
-    let email = body.customer.and_then(|customer| customer.email);
-    if let Some(email) = &email {
-        check_email(email)?;
-    }
+    let email = email(body.customer)?;
     if let Some(url) = &body.return_url {
         check_return_url(url, &merchant.return_origins)?;
     }
@@ -97,7 +94,9 @@ fn check_text(field: &str, text: &str, most: usize) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn check_email(email: &str) -> Result<(), ApiError> {
+/// Where the receipt goes, as a checkout or a submission says; plausible, no more.
+pub(super) fn email(customer: Option<Customer>) -> Result<Option<String>, ApiError> {
+    let Some(email) = customer.and_then(|customer| customer.email) else { return Ok(None) };
     let plausible = email.split_once('@').is_some_and(|(name, host)| {
         !name.is_empty()
             && !host.is_empty()
@@ -107,7 +106,7 @@ fn check_email(email: &str) -> Result<(), ApiError> {
     if !plausible || email.chars().count() > MAX_EMAIL_CHARS {
         return Err(Code::InvalidField.field("customer.email", "must be an address such as anna@example.com"));
     }
-    Ok(())
+    Ok(Some(email))
 }
 
 /// Only origins the merchant has listed: no open redirect (attack 37).

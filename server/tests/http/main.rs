@@ -3,5 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise, in its helpers too")]
 
+mod address;
 mod contract;
 mod support;

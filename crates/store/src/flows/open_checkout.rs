@@ -152,6 +152,7 @@ pub(super) async fn insert_intent(
         state: State::Created,
         method: None,
         paid_with: None,
+        email: None,
         version: 1,
         created_at: now,
     };

@@ -96,6 +96,7 @@ async fn claim(
     let version = intent.version;
     intent.state = decision.next;
     intent.method = Some(command.method);
+    intent.email = command.email.clone();
     won(tables.update_intent(&intent, version).await?)?;
     intent.version = version + 1;
 

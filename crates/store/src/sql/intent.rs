@@ -9,7 +9,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, checkout_id, number, previous_id, submit_key, amount_minor, currency, exponent, checkout_version, \
-             state_data, method, last4, version, created_at_ms FROM payment_intent \
+             state_data, method, last4, email, version, created_at_ms FROM payment_intent \
              WHERE merchant_id = $1 AND mode = $2 AND ",
             $rest
         )
@@ -20,12 +20,13 @@ pub(super) const FIND: &str = select!("id = $3");
 pub(super) const NEWEST: &str = select!("checkout_id = $3 ORDER BY number DESC LIMIT 1");
 
 pub(super) const INSERT: &str = "INSERT INTO payment_intent (merchant_id, mode, id, checkout_id, number, previous_id, \
-     submit_key, amount_minor, currency, exponent, checkout_version, state, state_data, method, last4, version, created_at_ms) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) \
+     submit_key, amount_minor, currency, exponent, checkout_version, state, state_data, method, last4, email, version, \
+     created_at_ms) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) \
      ON CONFLICT (merchant_id, checkout_id) WHERE state NOT IN ('declined', 'canceled', 'expired') DO NOTHING";
 
 pub(super) const UPDATE: &str = "UPDATE payment_intent SET state = $1, state_data = $2, method = $3, last4 = $4, \
-     version = version + 1 WHERE merchant_id = $5 AND mode = $6 AND id = $7 AND version = $8";
+     email = $5, version = version + 1 WHERE merchant_id = $6 AND mode = $7 AND id = $8 AND version = $9";
 
 pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<IntentRecord, StoreError> {
     Ok(IntentRecord {
@@ -43,6 +44,7 @@ pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<IntentRecord, StoreE
             .map(|text| MethodKind::parse(&text).ok_or_else(|| unreadable("a method")))
             .transpose()?,
         paid_with: row.text_opt()?.map(|last4| PaidWith { last4: Some(last4) }),
+        email: row.text_opt()?,
         version: row.int()?,
         created_at: Timestamp(row.int()?),
     })

@@ -226,6 +226,7 @@ impl Tables for SqlTables<'_> {
             json(&row.state).into(),
             row.method.map(|method| method.as_str()).into(),
             row.paid_with.as_ref().and_then(|paid| paid.last4.as_deref()).into(),
+            row.email.as_deref().into(),
             row.version.into(),
             row.created_at.0.into(),
         ]);
@@ -238,6 +239,7 @@ impl Tables for SqlTables<'_> {
             json(&row.state).into(),
             row.method.map(|method| method.as_str()).into(),
             row.paid_with.as_ref().and_then(|paid| paid.last4.as_deref()).into(),
+            row.email.as_deref().into(),
         ];
         values.extend(scoped(&row.tenant, row.id.0));
         values.push(version.into());

@@ -15,6 +15,8 @@ use crate::{
 behaviours!(
     r6_the_first_submit_claims_and_freezes,
     r6_every_other_submit_reads_the_winners_state,
+    the_receipt_goes_where_the_first_submit_said,
+    nobody_has_to_give_an_address,
     fault_15_the_same_command_again_still_holds_its_claim,
     r2_a_repeat_after_the_end_gets_the_final_answer,
     r3_a_reused_submit_key_is_refused,
@@ -71,6 +73,27 @@ async fn r6_every_other_submit_reads_the_winners_state(world: World) {
     let story = world.story(intent.id).await;
     assert_eq!((story.attempts.len(), story.operation.fence), (1, 1));
     assert_eq!(story.operation.frozen, Some(frozen("a request")));
+}
+
+async fn the_receipt_goes_where_the_first_submit_said(world: World) {
+    let (checkout, intent) = world.offer("order-1").await;
+    assert_eq!(intent.email, None);
+    let anna = SubmitCommand { email: Some("anna@example.com".to_owned()), ..submit(&checkout, &intent) };
+    let claim = claimed(submitted(&world, anna).await);
+    assert_eq!(claim.intent.email.as_deref(), Some("anna@example.com"));
+    let boris = SubmitCommand { email: Some("boris@example.com".to_owned()), ..submit(&checkout, &intent) };
+    let read = submitted(&world, boris).await;
+    assert!(matches!(read, Submitted::Known(KnownKey::Same { .. })), "no part of the fingerprint: {read:?}");
+    world.commit(outcome(&claim, succeeded("object-1"))).await;
+    let (checkout_now, paid) = world.checkout(checkout.id).await;
+    assert_eq!((paid.email, checkout_now.email), (claim.intent.email, checkout.email));
+    let journal = format!("{:?}", world.story(intent.id).await.journal);
+    assert!(!journal.contains("anna"), "what is in the journal cannot be erased");
+}
+
+async fn nobody_has_to_give_an_address(world: World) {
+    let claim = world.sent("order-1").await;
+    assert_eq!(world.intent(claim.intent.id).await.email, None);
 }
 
 async fn fault_15_the_same_command_again_still_holds_its_claim(world: World) {

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::Page;
-use crate::card::{Field, Wrong};
+use super::{
+    Page,
+    field_wrongs::{FieldWrongs, wrongs_id},
+};
+use crate::form::Field;
 
 /// A labelled input with room for what is wrong with it. It has no name: a card is never posted to us.
 #[component]
@@ -19,14 +22,6 @@ pub(super) fn CardField(
     /// An example of what to type.
     placeholder: String,
 ) -> impl IntoView {
-    let wrong_id = format!("{}-wrong", field.id());
-    let wrongs = Wrong::ALL.into_iter().filter(|wrong| wrong.field() == field).map(|wrong| {
-        view! {
-            <span data-wrong=wrong.name() hidden>
-                {page.say(&format!("wrong-{}", wrong.name()))}
-            </span>
-        }
-    });
     view! {
         <div class="field">
             <label for=field.id()>{page.say(label)}</label>
@@ -38,12 +33,10 @@ pub(super) fn CardField(
                 dir="ltr"
                 spellcheck="false"
                 aria-required="true"
-                aria-describedby=wrong_id.clone()
+                aria-describedby=wrongs_id(field)
                 placeholder=placeholder
             />
-            <div class="err" id=wrong_id>
-                {wrongs.collect_view()}
-            </div>
+            <FieldWrongs page=page field=field />
         </div>
     }
 }

@@ -1,0 +1,35 @@
+//! The input of the mail address.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::{
+    Page,
+    field_wrongs::{FieldWrongs, wrongs_id},
+};
+use crate::form::Field;
+
+/// Where the receipt goes, filled in as far as it is known. It may be left empty.
+#[component]
+pub(super) fn EmailField(
+    /// What is shown.
+    page: Arc<Page>,
+) -> impl IntoView {
+    let field = Field::Email;
+    view! {
+        <div class="field">
+            <label for=field.id()>{page.say("field-email")}</label>
+            <input
+                id=field.id()
+                name="email"
+                type="email"
+                autocomplete=field.id()
+                dir="ltr"
+                aria-describedby=wrongs_id(field)
+                value=page.email.clone()
+            />
+            <FieldWrongs page=page field=field />
+        </div>
+    }
+}
