@@ -3,6 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise, in its helpers too")]
 
+mod access;
 mod address;
+mod bad_input;
 mod contract;
+mod files;
+mod keys;
+mod orders;
+mod pages;
+mod submits;
 mod support;

@@ -12,5 +12,5 @@ pub use child::Child;
 pub use raw::Raw;
 pub use world::{
     ACCOUNT_SECRET, ALPHA, ALPHA_ID, ALPHA_LIVE, ALPHA_PUBLISHABLE, BETA, FRAME_ORIGIN, PUBLIC_URL,
-    RETURN_ORIGIN, SECRET, Setup, World, eventually, order, text,
+    RETURN_ORIGIN, SECRET, Setup, World, at_once, client, eventually, order, text,
 };

@@ -19,6 +19,11 @@ impl Raw {
         self
     }
 
+    /// Says that nothing more will come.
+    pub async fn end(&mut self) {
+        self.0.shutdown().await.ok();
+    }
+
     /// All that comes until the server closes.
     pub async fn rest(mut self) -> String {
         let mut bytes = Vec::new();

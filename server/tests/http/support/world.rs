@@ -300,3 +300,15 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut look: 
         .await
         .unwrap_or_else(|_| panic!("not within {DEADLINE:?}: {what}"))
 }
+
+/// Starts all of them, then waits for all; what came of each, in order.
+pub async fn at_once<T: Send + 'static>(
+    calls: impl Iterator<Item = impl Future<Output = T> + Send + 'static>,
+) -> Vec<T> {
+    let running: Vec<_> = calls.map(tokio::spawn).collect();
+    let mut done = Vec::with_capacity(running.len());
+    for call in running {
+        done.push(call.await.unwrap());
+    }
+    done
+}
