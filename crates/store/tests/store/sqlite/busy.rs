@@ -1,8 +1,8 @@
 //! A database that is busy, and callers that go away: an honest "busy", and nothing left behind (faults 10, 18, 22).
 
-use std::sync::Arc;
+use std::{future::poll_fn, sync::Arc, task::Poll};
 
-use store::{OpenedCheckout, SqlStore, Sqlite, Store, StoreError};
+use store::{OpenedCheckout, SqlStore, Sqlite, SqliteOptions, Store, StoreError};
 use tokio::task::yield_now;
 
 use super::File;
@@ -120,4 +120,26 @@ async fn fault_10_callers_that_go_away_leave_nothing_open() {
     let submitted = raw.count("idempotency_key WHERE kind = 'submit'").await;
     assert_eq!(rest, [checkouts, checkouts, checkouts + submitted, checkouts + submitted]);
     assert_eq!(raw.count("attempt").await, submitted);
+}
+
+/// A connection must not come back with its transaction open, wherever its reader was dropped, in BEGIN too (transact-rs/sqlx 4393).
+#[tokio::test]
+async fn fault_10_a_reader_dropped_at_any_moment_leaves_its_connection_clean() {
+    let file = File::new();
+    let store = SqlStore::open(SqliteOptions { readers: 1, ..file.options() }).await.unwrap();
+    let world = file.world().await;
+    let (checkout, _) = world.offer("order-1").await;
+    for turns in 0..300 {
+        let mut read = Box::pin(store.checkout(tenant(), checkout.id));
+        for _ in 0..turns {
+            if poll_fn(|context| Poll::Ready(read.as_mut().poll(context))).await.is_ready() {
+                break;
+            }
+            yield_now().await;
+        }
+        drop(read);
+        // The one connection there is serves the next reader.
+        let next = store.checkout(tenant(), checkout.id).await;
+        assert!(matches!(next, Ok(Some(_))), "after {turns} turns: {next:?}");
+    }
 }
