@@ -24,12 +24,13 @@ use axum::{
     routing::{get, post},
 };
 use engine::{Engine, EngineError};
+use tokio::task::JoinError;
 use tokio_util::task::TaskTracker;
 
 use crate::{assets, config::Config, ids};
 
-pub(crate) use problem::{ApiError, Code};
 pub(crate) use id::Id;
+pub(crate) use problem::{ApiError, Code};
 
 /// How long callers wait, and are waited for.
 #[derive(Clone, Copy, Debug)]
@@ -83,15 +84,14 @@ impl App {
         &self,
         step: impl Future<Output = Result<R, EngineError>> + Send + 'static,
     ) -> Result<R, ApiError> {
-        match self.tasks.spawn(step).await {
-            Ok(result) => Ok(result?),
-            Err(panicked) => {
-                tracing::error!(error = %panicked, "a step panicked");
-                Err(Code::Internal
-                    .error("The server failed while it worked on this; repeat it with the same key."))
-            }
-        }
+        Ok(self.tasks.spawn(step).await.map_err(panicked)??)
     }
+}
+
+/// A step that came to no end: a bug.
+fn panicked(error: JoinError) -> ApiError {
+    tracing::error!(%error, "a step panicked");
+    Code::Internal.error("The server failed while it worked on this; repeat it with the same key.")
 }
 
 /// The API, the pages and the files.

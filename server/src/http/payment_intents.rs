@@ -5,13 +5,13 @@ use std::time::Duration;
 use axum::{
     Json,
     body::Body,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use contract::{PaymentIntent, PaymentMethodInput, Submit};
 use engine::{IntentOutcome, Submission, SubmitOutcome};
-use payment::{CheckoutId, Fingerprint, IntentId, KeyKind, StateName};
+use payment::{CheckoutId, CheckoutStatus, Fingerprint, IntentId, KeyKind, StateName};
 use providers::Method;
 use store::{CheckoutRecord, Claimed, IntentRecord, KeyUse, StoreError, Tenant};
 
@@ -20,7 +20,7 @@ use super::{
     body::{read_json, read_nothing},
     caller::{self, Caller},
     checkouts::{key_reused, not_found, order_paid},
-    idempotency, terms,
+    idempotency, panicked, terms,
 };
 use crate::answers::{checkout_view, intent_location, intent_view, intent_with_story};
 
@@ -34,7 +34,7 @@ const MAX_TOKEN_CHARS: usize = 4096;
 /// `POST /v1/checkouts/{id}/payment_intents`.
 pub(super) async fn create(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Id(id): Id,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
@@ -55,6 +55,12 @@ pub(super) async fn open(
     if !caller.may_see(id) {
         return Err(not_found());
     }
+    if let Caller::Shopper(_) = caller {
+        let (store, tenant) = (app.engine.store.clone(), caller.tenant().clone());
+        let found =
+            app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
+        caller.check_generation(&found.ok_or_else(not_found)?.0)?;
+    }
     let fingerprint = Fingerprint::new(KeyKind::CreateIntent, &[("checkout", id.to_string())]);
     let key = KeyUse { tenant: caller.tenant().clone(), kind: KeyKind::CreateIntent, key, fingerprint };
     let engine = app.engine.clone();
@@ -73,7 +79,7 @@ pub(super) async fn open(
 /// `GET /v1/payment_intents/{id}`.
 pub(super) async fn show(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Id(id): Id,
     headers: HeaderMap,
 ) -> Result<Json<PaymentIntent>, ApiError> {
     let caller = caller::anyone(&app, &headers).await?;
@@ -89,7 +95,7 @@ pub(super) async fn show(
 /// `POST /v1/payment_intents/{id}/submit`.
 pub(super) async fn submit(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Id(id): Id,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
@@ -113,13 +119,18 @@ pub(super) async fn submit(
         method: method(body.payment_method)?,
         email,
     };
-    submitted(&app, submission).await
+    // One task for the claim and its driver: a client that goes away between them would leave the claim to its lease's end.
+    let tasks = app.tasks.clone();
+    tasks.spawn(async move { submitted(&app, submission).await }).await.map_err(panicked)?
 }
 
 async fn submitted(app: &App, submission: Submission) -> Result<Response, ApiError> {
     match run_submit(app, submission.clone()).await? {
         SubmitOutcome::Claimed(claimed) => Ok(drive(app, *claimed).await?),
         SubmitOutcome::Known { answer: Some(answer), .. } => Ok(idempotency::respond(answer, true)),
+        SubmitOutcome::Known { checkout, intent, answer: None } if was_withdrawn(&checkout, &intent) => {
+            Err(withdrawn(app, *checkout).await?)
+        }
         SubmitOutcome::Known { checkout, intent, answer: None } => {
             repeat(app, submission, *checkout, *intent).await
         }
@@ -238,6 +249,19 @@ fn method(input: PaymentMethodInput) -> Result<Method, ApiError> {
 
 fn not_open() -> ApiError {
     Code::CheckoutNotOpen.error("The checkout is expired or withdrawn. Nothing was charged.")
+}
+
+/// Whether the intent ended unsubmitted because the checkout got other terms: its tab shows the old ones (fault 65).
+fn was_withdrawn(checkout: &CheckoutRecord, intent: &IntentRecord) -> bool {
+    intent.method.is_none() && intent.state.is_terminal() && intent.checkout_version != checkout.version
+}
+
+async fn withdrawn(app: &App, checkout: CheckoutRecord) -> Result<ApiError, ApiError> {
+    match checkout.status {
+        CheckoutStatus::Open => changed(app, checkout).await,
+        CheckoutStatus::Paid => Ok(order_paid(format!("/v1/checkouts/{}", checkout.id))),
+        CheckoutStatus::Canceled | CheckoutStatus::Expired => Ok(not_open()),
+    }
 }
 
 async fn changed(app: &App, checkout: CheckoutRecord) -> Result<ApiError, ApiError> {

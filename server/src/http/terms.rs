@@ -133,11 +133,11 @@ fn check_metadata(metadata: &std::collections::BTreeMap<String, String>) -> Resu
         return Err(
             Code::InvalidField.field("metadata", format!("must have at most {MAX_METADATA_PAIRS} pairs"))
         );
+    }
+    for (name, value) in metadata {
         if card_number::is_in(name) {
             return Err(Code::CardNumber.field("metadata", NO_CARD_NUMBERS));
         }
-    }
-    for (name, value) in metadata {
         let field = format!("metadata.{name}");
         if RESERVED_METADATA.contains(&name.as_str()) {
             return Err(Code::InvalidField.field(field, "is a name that Payonce sets itself"));
