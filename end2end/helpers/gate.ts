@@ -4,8 +4,8 @@ import type { BrowserContext, Page, Request, Route } from '@playwright/test';
 export const SUBMIT = '**/v1/payment_intents/*/submit';
 export const INTENT = /\/v1\/payment_intents\/[^/?]+$/;
 export const TOKENS = '**/v3/tokens';
-export const WASM = '**/*.wasm';
-export const GLUE = '**/pkg/*.js';
+export const WASM = /\/pkg\/[^/]+\.wasm(\?|$)/;
+export const GLUE = /\/pkg\/[^/]+\.js(\?|$)/;
 
 export class Gate {
   private readonly waiting: Route[] = [];

@@ -1,0 +1,261 @@
+// Every screen a shopper can meet, light and dark: no violation axe knows of, nothing sticking out of a phone.
+// The pictures in test-results/screens are there to be looked at.
+import { ASKS_3DS, GOOD, NO_FUNDS, OTHER_GOOD } from '../helpers/cards.ts';
+import { Gate, INTENT, SUBMIT, TOKENS, WASM } from '../helpers/gate.ts';
+import { PayPage } from '../helpers/pay_page.ts';
+import { inspect } from '../helpers/screens.ts';
+import { buy, expectShopSays } from '../helpers/shop.ts';
+import { expect, test } from '../helpers/test.ts';
+
+test('screens of the shop', async ({ page, bank, watch }) => {
+  watch.expects(/status of 40[049]/);
+  await page.goto('/shop');
+  await inspect(page, 'shop-shelves');
+  const { order, pay } = await buy(page);
+  const orderPage = `/shop/orders/${order.id}`;
+  await page.goto(orderPage);
+  await expectShopSays(page, 'waiting');
+  await inspect(page, 'shop-order-waiting');
+
+  await pay.open(order.url);
+  await pay.pay(NO_FUNDS);
+  await pay.expectState('declined');
+  await page.goto(orderPage);
+  await expectShopSays(page, 'failed');
+  await inspect(page, 'shop-order-failed');
+
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 3 });
+  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await page.getByRole('link', { name: 'Попробовать ещё раз' }).click();
+  await pay.root.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+  await pay.expectState('ready');
+  await pay.hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  await page.goto(orderPage);
+  await expectShopSays(page, 'settling');
+  await inspect(page, 'shop-order-settling');
+  await expectShopSays(page, 'paid');
+  await inspect(page, 'shop-order-paid');
+
+  const second = await buy(page, 'guji');
+  await second.pay.hydrated();
+  await second.pay.pay(ASKS_3DS);
+  await second.pay.expectState('requires_action');
+  await page.goto(`/shop/orders/${second.order.id}`);
+  await expectShopSays(page, 'at-the-bank');
+  await inspect(page, 'shop-order-at-the-bank');
+
+  await page.goto('/shop/orders/0000-0000-0000');
+  await inspect(page, 'shop-no-such-order');
+  await page.goto('/shop/nothing');
+  await inspect(page, 'shop-no-such-page');
+});
+
+test('the shop when a paid order is ordered once more, or its form makes no sense', async ({ page, watch }) => {
+  watch.expects(/status of 40[049]/);
+  await page.goto('/shop');
+  const form = page.locator('form[data-good=bravo]');
+  await form.locator('button[name=buy]').click();
+  const pay = await new PayPage(page).hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await page.goBack();
+  await form.locator('button[name=buy]').click();
+  await page.waitForLoadState();
+  const said = page.locator('[data-shop=trouble][data-status=paid-already], [data-payonce][data-state=succeeded]');
+  await expect(said).toBeVisible();
+  await inspect(page, 'shop-paid-already');
+
+  await page.goto('/shop');
+  await form.locator('input[name=good]').evaluate((input: HTMLInputElement) => (input.value = 'nothing'));
+  await form.locator('button[name=buy]').click();
+  await expect(page.locator('[data-shop=trouble]')).toBeVisible();
+  await inspect(page, 'shop-bad-form');
+});
+
+test('screens of the form', async ({ page, context, watch, merchant, bank }) => {
+  watch.expects(/ERR_FAILED|ERR_CONNECTION_RESET|status of 409/);
+  const checkout = await merchant.offer({ description: 'Кофемолка Bravo', customer: { email: 'anna@example.com' } });
+  const pay = await new PayPage(page).open(checkout.url);
+  await inspect(page, 'ready');
+  await pay.button.click();
+  await pay.expectState('invalid');
+  await inspect(page, 'invalid');
+
+  await page.route(TOKENS, (route) => route.abort(), { times: 1 });
+  await pay.pay(GOOD);
+  await expect(pay.note('Не удалось связаться с банком')).toBeVisible();
+  await inspect(page, 'ready-no-token');
+
+  const submits = await Gate.on(page, SUBMIT);
+  await pay.button.click();
+  await submits.hasHeld(1);
+  await pay.expectState('submitting');
+  await inspect(page, 'submitting');
+
+  const other = await new PayPage(await context.newPage()).open(checkout.url);
+  await bank.breaks({ kind: 'delay', order_id: checkout.order_id, delay_ms: 9000 });
+  await submits.open();
+  await other.expectState('elsewhere');
+  await inspect(other.page, 'elsewhere');
+  await other.page.close();
+});
+
+test('screens of terms that changed', async ({ page, merchant, watch }) => {
+  watch.expects(/status of 409/);
+  const checkout = await merchant.offer({ description: 'Кофемолка Bravo' });
+  const pay = await new PayPage(page).open(checkout.url);
+  await merchant.offer({ order_id: checkout.order_id, rubles: 1700, description: 'Кофемолка Bravo с гравировкой' });
+  await pay.pay(GOOD);
+  await pay.expectState('changed');
+  await inspect(page, 'changed');
+});
+
+test('screens of results', async ({ page, merchant, newDevice }) => {
+  const order = await merchant.offer({ description: 'Кофемолка Bravo', return_url: undefined });
+  const status = order.url.replace('?', '/status?');
+  await page.goto(status);
+  await inspect(page, 'status-created');
+
+  const pay = await new PayPage(page).open(order.url);
+  await pay.pay(NO_FUNDS);
+  await pay.expectState('declined');
+  await inspect(page, 'declined');
+  const reader = await (await newDevice()).newPage();
+  await reader.goto(status);
+  await inspect(reader, 'status-declined');
+
+  await page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+  await pay.expectState('ready');
+  await pay.hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await inspect(page, 'succeeded');
+  await page.reload();
+  await pay.hydrated();
+  await inspect(page, 'succeeded-reloaded');
+  await reader.goto(status);
+  await inspect(reader, 'status-succeeded');
+});
+
+test('screens of a result that is not known', async ({ page, merchant, bank, newDevice, watch }) => {
+  watch.expects(/ERR_CONNECTION_RESET/);
+  const order = await merchant.offer({ description: 'Кофемолка Bravo' });
+  const reader = await (await newDevice()).newPage();
+  const pay = await new PayPage(page).open(order.url);
+  const questions = await Gate.on(page, INTENT);
+  await page.route(SUBMIT, (route) => route.abort('connectionreset'), { times: 1 });
+  await pay.pay(GOOD);
+  await pay.expectState('checking');
+  await inspect(page, 'checking');
+  await questions.open();
+  await expect(pay.note('Оплата до нас не дошла')).toBeVisible();
+  await inspect(page, 'ready-unreached');
+
+  await bank.breaks({ kind: 'lose_answer', order_id: order.order_id, times: 100, delay_ms: 5500 });
+  await bank.breaks({ kind: 'not_found', order_id: order.order_id, on: 'get', times: 100 });
+  await pay.button.click();
+  await expect.poll(async () => (await merchant.intent(order.payment_intent.id)).state).toBe('processing');
+  await reader.goto(order.url);
+  await new PayPage(reader).expectState('processing');
+  await inspect(reader, 'processing');
+  await pay.expectState('confirming');
+  await inspect(page, 'confirming');
+  await reader.goto(order.url.replace('?', '/status?'));
+  await inspect(reader, 'status-confirming');
+});
+
+test('screens of 3-D Secure, the bank included', async ({ page, merchant, newDevice }) => {
+  const order = await merchant.offer({ description: 'Кофемолка Bravo' });
+  const pay = await new PayPage(page).open(order.url);
+  await pay.pay(ASKS_3DS);
+  await pay.expectState('requires_action');
+  await inspect(page, 'requires_action');
+  const reader = await (await newDevice()).newPage();
+  await reader.goto(order.url.replace('?', '/status?'));
+  await inspect(reader, 'status-requires_action');
+  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+  await page.waitForURL('**/confirm/**');
+  await inspect(page, 'bank-confirm');
+});
+
+test('screens of money that is held, and of orders that are over', async ({ page, merchant, newDevice }) => {
+  const held = await merchant.offer({ capture: 'manual' });
+  const pay = await new PayPage(page).open(held.url);
+  await pay.pay(GOOD);
+  await pay.expectState('authorized');
+  await inspect(page, 'authorized');
+
+  const late = await merchant.offer({ expires_in: 1 });
+  await expect.poll(async () => (await merchant.checkout(late.id)).status).toBe('expired');
+  await pay.open(late.url);
+  await inspect(page, 'expired');
+
+  const shared = await merchant.offer();
+  const [first, second] = [pay, new PayPage(await (await newDevice()).newPage())];
+  await Promise.all([first.open(shared.url), second.open(shared.url)]);
+  await first.pay(GOOD);
+  await first.expectState('succeeded');
+  await second.pay(OTHER_GOOD);
+  await second.expectState('succeeded');
+  await expect(second.note('Использована карта •••• 4444')).toBeVisible();
+  await inspect(second.page, 'succeeded-other-card');
+});
+
+test('screens before, without and after failed WebAssembly', async ({ page, merchant, newDevice, watch }) => {
+  watch.expects(/ERR_FAILED|Failed to fetch/);
+  const order = await merchant.offer({ description: 'Кофемолка Bravo', return_url: undefined });
+  await page.route(WASM, (route) => route.abort());
+  const pay = new PayPage(page);
+  await page.goto(order.url);
+  await expect(pay.root).toHaveAttribute('data-wasm', 'failed');
+  await inspect(page, 'load-failed');
+
+  const slow = await (await newDevice()).newPage();
+  await slow.clock.install();
+  const gate = await Gate.on(slow, WASM);
+  await slow.goto(order.url);
+  await gate.hasHeld(1);
+  await slow.clock.fastForward(6000);
+  const waiting = new PayPage(slow);
+  await waiting.pay(GOOD);
+  await expect(waiting.note('Страница ещё загружается')).toBeVisible();
+  await inspect(slow, 'load-slow-held');
+
+  // With scripts really off axe could not run either: these are only those of the page that are missing.
+  const plain = await (await newDevice()).newPage();
+  await plain.route(order.url, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replace(/<script[^]*?<\/script>/g, '') });
+  });
+  await plain.goto(order.url);
+  await expect(plain.getByRole('heading', { name: 'включите JavaScript' })).toBeVisible();
+  await inspect(plain, 'no-script');
+});
+
+test('screens of messages', async ({ page, merchant, payonce, watch }) => {
+  watch.expects(/status of 40[14]/);
+  const order = await merchant.offer();
+  await page.goto(order.url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')));
+  await expect(page.locator('main')).toContainText('Ссылка неполная или устарела');
+  await inspect(page, 'message-unauthorized');
+  await page.goto(order.url.replace(order.id, `co_${'0'.repeat(32)}`));
+  await expect(page.locator('main')).toContainText('Такой оплаты нет');
+  await inspect(page, 'message-not-found');
+  await page.goto(`${payonce.url}/pay/nonsense`);
+  await expect(page.locator('main h1')).toBeVisible();
+});
+
+test('dark is dark, and light is light', async ({ page, merchant }) => {
+  const order = await merchant.offer();
+  const pay = await new PayPage(page).open(order.url);
+  const brightness = () => pay.root.evaluate((card) => {
+    const [red, green, blue] = getComputedStyle(card).backgroundColor.match(/\d+/g)!.map(Number);
+    return (red + green + blue) / 3;
+  });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await brightness()).toBeLessThan(60);
+  await page.emulateMedia({ colorScheme: 'light' });
+  expect(await brightness()).toBeGreaterThan(220);
+});
