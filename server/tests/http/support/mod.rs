@@ -3,6 +3,7 @@
 mod bank;
 mod call;
 mod child;
+mod doubling;
 mod raw;
 mod world;
 

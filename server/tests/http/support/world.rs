@@ -27,7 +27,7 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use super::{Call, Reply, Sandbox};
+use super::{Call, Reply, Sandbox, doubling};
 
 pub const ALPHA_ID: &str = "mer_alpha";
 pub const ALPHA: &str = "sk_test_alpha_canary";
@@ -54,6 +54,8 @@ pub struct Setup {
     pub worker: bool,
     /// How long the store waits for a lock or a connection.
     pub store_patience: Duration,
+    /// Whether every request to the bank arrives twice.
+    pub doubled: bool,
 }
 
 impl Default for Setup {
@@ -61,7 +63,14 @@ impl Default for Setup {
     fn default() -> Self {
         let timing = Timing { retry_max_ms: 50, listing_gap_ms: 50, ..Timing::default() };
         let store_patience = Duration::from_secs(5);
-        Self { timing, patience: Patience::default(), rate: RateLimit::Off, worker: true, store_patience }
+        Self {
+            timing,
+            patience: Patience::default(),
+            rate: RateLimit::Off,
+            worker: true,
+            store_patience,
+            doubled: false,
+        }
     }
 }
 
@@ -74,6 +83,7 @@ pub struct World {
     pub client: Client,
     pub folder: TempDir,
     setup: Setup,
+    provider_url: String,
     running: Running,
 }
 
@@ -98,23 +108,25 @@ impl World {
     pub async fn with(setup: Setup) -> Self {
         let client = client();
         let bank = Sandbox::start(&client).await;
+        let provider_url =
+            if setup.doubled { doubling::start(&client, &bank.url).await } else { bank.url.clone() };
         let folder = tempfile::tempdir().unwrap();
-        let (engine, store) = open(&folder, &bank, &setup).await;
-        let (url, running) = serve(engine.clone(), &config(&folder, &bank, &setup), &setup).await;
-        Self { bank, url, engine, store, client, folder, setup, running }
+        let (engine, store) = open(&folder, &provider_url, &setup).await;
+        let (url, running) = serve(engine.clone(), &config(&folder, &provider_url, &setup), &setup).await;
+        Self { bank, url, engine, store, client, folder, setup, provider_url, running }
     }
 
     /// Another server over the same folder; the one before is gone first.
     pub async fn restart(self) -> Self {
-        let Self { bank, engine, store, client, folder, setup, running, .. } = self;
+        let Self { bank, engine, store, client, folder, setup, provider_url, running, .. } = self;
         drop(running.stop);
         running.serving.await.unwrap();
         running.tasks.close();
         running.tasks.wait().await;
         drop((engine, store));
-        let (engine, store) = open(&folder, &bank, &setup).await;
-        let (url, running) = serve(engine.clone(), &config(&folder, &bank, &setup), &setup).await;
-        Self { bank, url, engine, store, client, folder, setup, running }
+        let (engine, store) = open(&folder, &provider_url, &setup).await;
+        let (url, running) = serve(engine.clone(), &config(&folder, &provider_url, &setup), &setup).await;
+        Self { bank, url, engine, store, client, folder, setup, provider_url, running }
     }
 
     pub fn call(&self, method: &str, path: &str) -> Call {
@@ -204,8 +216,8 @@ impl World {
     }
 }
 
-async fn open(folder: &TempDir, bank: &Sandbox, setup: &Setup) -> (Engine, Arc<SqlStore<Sqlite>>) {
-    let mut engine = setup::engine(&config(folder, bank, setup)).await.unwrap();
+async fn open(folder: &TempDir, provider_url: &str, setup: &Setup) -> (Engine, Arc<SqlStore<Sqlite>>) {
+    let mut engine = setup::engine(&config(folder, provider_url, setup)).await.unwrap();
     let mut options = SqliteOptions::new(folder.path().join("payonce.db"));
     options.patience = setup.store_patience;
     let store = Arc::new(SqlStore::<Sqlite>::open(options).await.unwrap());
@@ -230,12 +242,12 @@ async fn serve(engine: Engine, config: &Config, setup: &Setup) -> (String, Runni
     (url, Running { tasks, stop: stop.drop_guard(), serving })
 }
 
-fn config(folder: &TempDir, bank: &Sandbox, setup: &Setup) -> Config {
-    let alpha = merchant(ALPHA_ID, Mode::Test, ALPHA, &bank.url);
+fn config(folder: &TempDir, provider_url: &str, setup: &Setup) -> Config {
+    let alpha = merchant(ALPHA_ID, Mode::Test, ALPHA, provider_url);
     let merchants = vec![
         MerchantConfig { publishable_key: Some(ALPHA_PUBLISHABLE.to_owned()), ..alpha },
-        merchant(ALPHA_ID, Mode::Live, ALPHA_LIVE, &bank.url),
-        merchant("mer_beta", Mode::Test, BETA, &bank.url),
+        merchant(ALPHA_ID, Mode::Live, ALPHA_LIVE, provider_url),
+        merchant("mer_beta", Mode::Test, BETA, provider_url),
     ];
     let anywhere = "127.0.0.1:0".parse().unwrap();
     let settings = Settings {
@@ -244,7 +256,7 @@ fn config(folder: &TempDir, bank: &Sandbox, setup: &Setup) -> Config {
         data: folder.path().to_owned(),
         database: Database::Sqlite(folder.path().join("payonce.db")),
         public_url: PUBLIC_URL.to_owned(),
-        bank_url: bank.url.clone(),
+        bank_url: provider_url.to_owned(),
         bank_notify_url: None,
         given_secret: None,
         secret_old: None,
