@@ -43,6 +43,7 @@ pub(crate) fn adopt(page: &PageElements, offer: &Offer) {
     if let Some(description) = &offer.description {
         fill(page, "what", Some(description.clone()));
     }
+    fill(page, "intent", Some(offer.intent.clone()));
     page.adopt(offer);
 }
 

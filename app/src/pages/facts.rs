@@ -19,7 +19,7 @@ pub(super) fn Facts(
         <dl class="facts">
             <div>
                 <dt>{page.say("amount")}</dt>
-                <dd>{page.amount()}</dd>
+                <dd data-slot="amount">{page.amount()}</dd>
             </div>
             <div>
                 <dt>{page.say("fact-order")}</dt>
@@ -44,7 +44,7 @@ pub(super) fn Facts(
                 })}
             <div>
                 <dt>{page.say("reference")}</dt>
-                <dd class="mono">{page.intent.id.clone()}</dd>
+                <dd class="mono" data-slot="intent">{page.intent.id.clone()}</dd>
             </div>
         </dl>
     }

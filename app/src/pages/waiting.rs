@@ -26,7 +26,7 @@ pub(super) fn Waiting(
     let reference = keep.then(|| {
         view! {
             <p class="muted small">
-                {page.say("reference")} ": " <span class="mono">{page.intent.id.clone()}</span>
+                {page.say("reference")} ": " <span class="mono" data-slot="intent">{page.intent.id.clone()}</span>
             </p>
         }
     });
