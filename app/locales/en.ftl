@@ -18,7 +18,7 @@ fact-order = Order
 fact-card = Card
 fact-time = Time
 checked = Last asked at { $time }.
-next-check = Asking again in { $seconds } s.
+next-check = Asking again in { $seconds }{"\u00A0"}s.
 
 # The form.
 form-label = Pay by card
@@ -93,7 +93,7 @@ canceled-title = Payment canceled
 expired-title = The time to pay has run out
 not-taken = Money was not taken.
 closed = This order can no longer be paid here. If you still need it, ask the shop for a new link.
-other-card = Card { $card } from another tab was used. Nothing was taken from the card entered here.
+other-card = Card { $card } from another tab or device was used. Nothing was taken from the card entered here.
 
 # Why a bank says no.
 decline-funds = There is not enough money on the card.

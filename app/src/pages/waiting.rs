@@ -43,7 +43,7 @@ pub(super) fn Waiting(
                 <Slot lang message="next-check" argument="seconds" name="next" />
             </span>
         </p>
-        <div class="pair">
+        <div class="stack">
             <a class="button quiet" data-do="check" href=page.status_path()>
                 {page.say("check-again")}
             </a>
