@@ -45,6 +45,27 @@ test('mistakes: a focused summary with links to the fields, and every answer is 
   await bank.expectOneCharge(order.id, '1500.00');
 });
 
+test('the receipt goes to the address in the form; one that is none is pointed out, and none at all is fine', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.fill(GOOD);
+  await pay.email.fill('anna@');
+  await pay.button.click();
+  await pay.expectState('invalid');
+  await expect(pay.email).toHaveAttribute('aria-invalid', 'true');
+  await pay.root.getByRole('group').getByRole('link').click();
+  await expect(pay.email).toBeFocused();
+  await expect(pay.email).toHaveValue('anna@');
+  await bank.expectNothing(order.id);
+
+  await pay.email.fill('anna@example.com');
+  const submit = page.waitForRequest('**/submit');
+  await pay.button.click();
+  expect((await submit).postDataJSON()).toMatchObject({ customer: { email: 'anna@example.com' } });
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
 test('the whole way by keyboard alone', async ({ page, bank }) => {
   await page.goto('/shop');
   await page.keyboard.press('Tab');
@@ -96,7 +117,8 @@ test('spaces come by themselves, and correcting in the middle is left alone', as
   expect((await pay.number.inputValue()).replace(/ /g, '')).toBe('4555555555554444');
 });
 
-test('every request to pay is of the terms that were shown: a changed order is shown anew and paid anew (fault 65)', async ({ page, bank, merchant }) => {
+test('every request to pay is of the terms that were shown: a changed order is shown anew and paid anew (fault 65)', async ({ page, bank, merchant, watch }) => {
+  watch.expects(/status of 409/);
   const { order, pay } = await buy(page);
   await pay.hydrated();
   const changed = await merchant.offer({ order_id: order.id, rubles: 1700, description: 'Кофемолка Bravo с гравировкой' });
@@ -104,7 +126,7 @@ test('every request to pay is of the terms that were shown: a changed order is s
   await pay.pay(GOOD);
   await pay.expectState('changed');
   await expect(pay.screens).toContainText('Деньги не списаны');
-  expect(plain(await pay.screens.innerText())).toContain('Теперь к оплате 1 700,00 ₽');
+  expect(plain(await pay.screens.innerText())).toContain('1 700,00 ₽');
   await bank.expectNothing(order.id);
 
   await pay.screens.getByText('Продолжить').click();
@@ -116,7 +138,9 @@ test('every request to pay is of the terms that were shown: a changed order is s
   await bank.expectNothing(order.id);
   await pay.button.click();
   await pay.expectState('succeeded');
-  expect(plain(await pay.screens.innerText())).toContain('1 700,00 ₽');
+  const receipt = plain(await pay.screens.innerText());
+  expect(receipt).toContain('1 700,00 ₽');
+  expect(receipt).toContain(changed.payment_intent.id);
   await bank.expectOneCharge(order.id, '1700.00');
 });
 

@@ -80,3 +80,29 @@ test('the card fields have no name, and a form that is posted all the same carri
   await pay.expectState('ready');
   await bank.expectNothing(order.order_id);
 });
+
+test('a script without the nonce does not run, and is noticed (attack 32)', async ({ page, merchant, watch }) => {
+  watch.expects(/policy/i);
+  const order = await merchant.offer();
+  await page.route(order.url, async (route) => {
+    const response = await route.fetch();
+    const intruder = '<script>window.intruder = true</script><img src="data:," onerror="window.intruder = true">';
+    await route.fulfill({ response, body: (await response.text()).replace('</main>', `${intruder}</main>`) });
+  });
+  const noticed = ['script-src-elem', 'script-src-attr'].map((directive) => page.waitForEvent('console', {
+    predicate: (message) => message.text().startsWith(`policy violated: ${directive}`),
+  }));
+  await new PayPage(page).open(order.url);
+  await Promise.all(noticed);
+  expect(await page.evaluate(() => 'intruder' in window)).toBe(false);
+});
+
+test('markup in what is bought is text (attack 31)', async ({ page, merchant }) => {
+  const description = '<img src=x onerror="document.title=1"><b>Кофе</b> & "чай"';
+  const order = await merchant.offer({ description });
+  const pay = await new PayPage(page).open(order.url);
+  await expect(pay.root.locator('h1')).toHaveText(description);
+  await expect(page.locator('img, b:text("Кофе")')).toHaveCount(0);
+  await page.goto(order.url.replace('?', '/status?'));
+  await expect(page.locator('h1')).toHaveText(description);
+});

@@ -149,6 +149,23 @@ test('the answer to the submit is lost: the page asks, and shows what really hap
   await bank.expectOneCharge(order.id, '1500.00');
 });
 
+test('fault 5: a proxy that repeats the submit, at once and after the answer, charges nothing more (R2)', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const later: Promise<number>[] = [];
+  await page.route(SUBMIT, async (route) => {
+    const [response, twin] = await Promise.all([route.fetch(), route.fetch()]);
+    later.push(route.fetch().then((replay) => replay.status()));
+    expect(twin.status()).toBeLessThan(300);
+    await route.fulfill({ response });
+  });
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  expect(await Promise.all(later)).toEqual([200]);
+  await bank.expectOneCharge(order.id, '1500.00');
+  expect(await bank.payments(order.id)).toHaveLength(1);
+});
+
 test('the submit itself is lost: the page says so, and the same payment is sent again (R1)', async ({ page, bank, watch, merchant }) => {
   watch.expects(/ERR_CONNECTION_RESET/);
   const { order, pay } = await buy(page);

@@ -24,7 +24,7 @@ for (const [name, kind] of [
     await expect(pay.screens).toContainText(await pay.root.getAttribute('data-intent') ?? 'no intent');
     await expect(pay.screens.getByRole('heading')).toBeFocused();
     await expect(pay.live).toContainText('Уточняем результат оплаты');
-    await expect(pay.screens.getByText(/Спросим снова через \d+ с/)).toBeVisible();
+    await expect(pay.screens.getByText(/Спросим снова через \d+\sс/)).toBeVisible();
     await questions.open();
     await pay.expectState('succeeded');
     await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
