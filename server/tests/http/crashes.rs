@@ -121,7 +121,7 @@ async fn faults_25_to_27_a_crash_around_the_call_ends_in_one_charge() {
         let checkout = open(&child, fault).send().await.expect(201).json();
         let token = bank.token(GOOD).await;
         // Without an answer for longer than this server lives.
-        bank.fault(json!({ "kind": fault, "delay_ms": 1500, "order_id": fault })).await;
+        bank.fault(json!({ "kind": fault, "delay_ms": 4000, "order_id": fault })).await;
         let sent = bank.creates().await.len();
         let call = tokio::spawn(submit(&child, &checkout, &token).try_send());
         eventually("the bank has the request", || async {

@@ -125,7 +125,7 @@ async fn faults_44_49_what_was_not_executed_is_sent_again_under_the_same_key() {
 async fn fault_46_a_pending_object_is_not_paid() {
     let world = World::start().await;
     let checkout = world.checkout("1").await;
-    world.bank.fault(json!({ "kind": "pending", "delay_ms": 700 })).await;
+    world.bank.fault(json!({ "kind": "pending", "delay_ms": 2000 })).await;
     let told = world.pay(&checkout, GOOD).await;
     assert_ne!(told.json()["state"], "succeeded");
     assert_eq!(world.shown(&checkout).await["status"], "open");

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use crate::support::{ALPHA, GOOD, Setup, World, at_once, order, text};
 
 async fn impatient() -> World {
-    World::with(Setup { store_patience: Duration::from_millis(200), worker: false, ..Setup::default() }).await
+    World::with(Setup { store_patience: Duration::from_millis(500), worker: false, ..Setup::default() }).await
 }
 
 fn lock(world: &World) -> Connection {
