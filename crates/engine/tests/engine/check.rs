@@ -50,6 +50,9 @@ fn check_story(intent: &IntentRecord, story: &Story) {
     assert_eq!(operation.stage, Stage::of(state));
     let awaited = matches!(operation.stage, Stage::Open | Stage::Review);
     assert_eq!(operation.wake_at.is_some(), awaited, "17: {state} has a wake-up exactly if it is open");
+    if let Some(lease) = operation.lease {
+        assert_eq!(operation.wake_at, Some(lease.until), "17: the end of a lease wakes somebody");
+    }
     let fences: Vec<_> = story.attempts.iter().map(|attempt| attempt.fence).collect();
     assert!(fences.windows(2).all(|pair| pair[0] < pair[1]), "11: fences rise: {fences:?}");
     assert!(fences.last().is_none_or(|last| *last <= operation.fence), "11: none is from the future");

@@ -17,6 +17,7 @@ use crate::{
 scenarios! {
     r14_fault_28_fault_29_a_stale_holder_sends_the_same_and_writes_nothing,
     r13_fault_25_killed_before_sending,
+    r13_fault_25_one_holder_after_the_other_dies,
     r13_fault_26_killed_after_sending,
     r13_fault_27_killed_after_the_banks_result,
     r13_after_our_commit_nothing_is_left_to_do,
@@ -33,6 +34,7 @@ async fn in_mid_call(world: &World, engine: &Engine, claim: Claimed) -> (Arc<Not
     let (sends, engine) = (world.bank.sends(), engine.clone());
     let task = tokio::spawn(async move { engine.drive(claim).await });
     while world.bank.sends() == sends {
+        assert!(!task.is_finished(), "it never came to a call");
         tokio::task::yield_now().await;
     }
     (gate, task)
@@ -71,6 +73,17 @@ async fn r13_fault_25_killed_before_sending(world: World) {
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
     assert!(world.journal(&offer).await.iter().any(|line| line.starts_with("taken_over")));
     assert_eq!((world.bank.sends(), world.bank.charges()), (1, 1));
+}
+
+async fn r13_fault_25_one_holder_after_the_other_dies(world: World) {
+    let offer = world.offer(&world.engine(), "1").await;
+    drop(world.claim(&world.engine(), &offer).await);
+    for _ in 0..3 {
+        world.clock.advance(LEASE_MS);
+        assert_eq!(world.engine().claim_due(1).await.unwrap().len(), 1, "its lease has ended");
+    }
+    assert_eq!(world.wake(&world.engine(), &offer).await, LEASE_MS);
+    assert_eq!((world.state(&offer).await, world.bank.sends()), (StateName::Succeeded, 1));
 }
 
 /// Also powertools-python#8049: what is taken over is sent under the same provider key.
