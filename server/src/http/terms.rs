@@ -88,6 +88,10 @@ fn check_text(field: &str, text: &str, most: usize) -> Result<(), ApiError> {
     if text.chars().count() > most {
         return Err(Code::InvalidField.field(field, format!("must have at most {most} characters")));
     }
+    // PostgreSQL's text cannot hold one.
+    if text.contains('\0') {
+        return Err(Code::InvalidField.field(field, "must not hold the character U+0000"));
+    }
     if card_number::is_in(text) {
         return Err(Code::CardNumber.field(field, NO_CARD_NUMBERS));
     }
@@ -142,8 +146,9 @@ fn check_metadata(metadata: &std::collections::BTreeMap<String, String>) -> Resu
         if RESERVED_METADATA.contains(&name.as_str()) {
             return Err(Code::InvalidField.field(field, "is a name that Payonce sets itself"));
         }
-        if name.is_empty() || name.chars().count() > MAX_METADATA_NAME_CHARS {
-            let detail = format!("a name must have 1 to {MAX_METADATA_NAME_CHARS} characters");
+        if name.is_empty() || name.chars().count() > MAX_METADATA_NAME_CHARS || name.contains('\0') {
+            let detail =
+                format!("a name must have 1 to {MAX_METADATA_NAME_CHARS} characters, none of them U+0000");
             return Err(Code::InvalidField.field("metadata", detail));
         }
         check_text(&field, value, MAX_METADATA_VALUE_CHARS)?;
