@@ -5,11 +5,13 @@
 
 mod access;
 mod address;
-mod bad_input;
+mod bodies;
 mod contract;
 mod crashes;
 mod disconnects;
+mod fields;
 mod files;
+mod intruders;
 mod keys;
 mod orders;
 mod pages;

@@ -6,6 +6,7 @@ mod child;
 mod doubling;
 mod raw;
 mod world;
+mod wrong;
 
 pub use bank::{DECLINED, GOOD, MIR, Sandbox, THREE_DS, VISA};
 pub use call::{Call, Reply};
@@ -15,3 +16,4 @@ pub use world::{
     ACCOUNT_SECRET, ALPHA, ALPHA_ID, ALPHA_LIVE, ALPHA_PUBLISHABLE, BETA, FRAME_ORIGIN, PUBLIC_URL,
     RETURN_ORIGIN, SECRET, Setup, World, at_once, client, eventually, order, text,
 };
+pub use wrong::{create, create_text, with};
