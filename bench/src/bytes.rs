@@ -4,12 +4,12 @@ use std::{io::Cursor, net::SocketAddr};
 
 use anyhow::{Context, Result, ensure};
 use brotli::enc::BrotliEncoderParams;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::http::{Answer, Client};
 
 /// Bytes after brotli 11.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Bytes {
     /// The page.
     pub html: usize,

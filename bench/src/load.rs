@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Result;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::task::LocalSet;
 
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 pub const CLIENTS: usize = 16;
 
 /// What the clients got in one measurement.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Throughput {
     /// Done, all of them right.
     pub count: usize,

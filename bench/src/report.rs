@@ -78,3 +78,45 @@ fn with_ratio(theirs: f64, ours: f64) -> String {
 fn replays(per_second: f64, bare: &BareResult) -> String {
     format!("{per_second:.0} ({:.3}x of a bare read)", per_second / bare.per_second())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn good() -> Figures {
+        let throughput = json!({"count": 10, "seconds": 1.0, "median_ms": 1.0, "p99_ms": 1.0});
+        let bare = json!({"count": 10, "seconds": 1.0, "cpu_ms": 1.0});
+        let figures = json!({
+            "payments": throughput, "cpu_ms_per_payment": 1.0, "flushes_per_payment": MAX_FLUSHES,
+            "bare_one_by_one": bare, "bare_one_by_one_flushes": 3.0, "bare_gathered": bare, "bare_gathered_flushes": 0.2,
+            "checkout_replays": throughput, "submit_replays": throughput, "cpu_ms_per_submit_replay": 1.0, "bare_replay": bare,
+            "bytes": {"html": MAX_PAGE_BYTES, "css": 0, "wasm": MAX_WASM_BYTES, "glue": 0},
+            "idle_memory_mb": 1.0, "loaded_memory_mb": 1.0, "most_memory_mb": 1.0, "start_ms": 1.0,
+            "paid": 10, "charged": 10, "ledger_agrees": true,
+        });
+        serde_json::from_value(figures).unwrap()
+    }
+
+    #[test]
+    fn what_just_reaches_its_limit_is_not_broken() {
+        assert_eq!(broken(&good()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_limit_can_be_broken() {
+        let breaks: [fn(&mut Figures); 5] = [
+            |figures| figures.flushes_per_payment = 0.61,
+            |figures| figures.flushes_per_payment = f64::NAN,
+            |figures| figures.bytes.css = 1,
+            |figures| figures.bytes.glue = 1,
+            |figures| figures.ledger_agrees = false,
+        ];
+        for (nth, change) in breaks.iter().enumerate() {
+            let mut figures = good();
+            change(&mut figures);
+            assert_eq!(broken(&figures).len(), 1, "break {nth}");
+        }
+    }
+}

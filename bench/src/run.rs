@@ -3,7 +3,7 @@
 use std::{collections::HashSet, path::Path, process::Command, rc::Rc, time::Duration};
 
 use anyhow::{Context, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use crate::{
@@ -23,7 +23,7 @@ const FIRST_TOKENS: usize = 8000;
 const SETTLE: Duration = Duration::from_secs(1);
 
 /// Everything measured.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Figures {
     /// Payments through the server.
     pub payments: Throughput,
