@@ -24,6 +24,7 @@ scenarios! {
     fault_32_fault_40_a_lease_ends_in_mid_call_and_the_first_request_arrives_last,
     r14_a_lease_is_its_holders_alone_until_it_ends,
     r14_a_stale_holders_bad_news_is_not_written,
+    r14_a_stale_holder_writes_nothing_while_the_next_one_works,
     r14_a_holder_that_never_committed_leaves_the_result_unknown,
 }
 
@@ -170,6 +171,19 @@ async fn r14_a_stale_holders_bad_news_is_not_written(world: World) {
         assert_eq!(world.state(&offer).await, StateName::Succeeded);
     }
     assert_eq!(world.bank.charges(), 3);
+}
+
+/// The fence alone tells them apart: the lease that the stale one finds is another's.
+async fn r14_a_stale_holder_writes_nothing_while_the_next_one_works(world: World) {
+    let (first, second) = (world.engine(), world.engine());
+    let offer = world.offer(&first, "1").await;
+    let stale = world.claim(&first, &offer).await;
+    world.clock.advance(LEASE_MS);
+    let claim = second.claim_due(1).await.unwrap().remove(0);
+    world.bank.next([Fault::BadRequest]);
+    unchanged_by(&world, &offer, async { first.drive(stale).await.unwrap() }).await;
+    second.drive(claim).await.unwrap();
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
 }
 
 /// The dead holder may have sent: neither a refusal nor "no connection" of a later send speaks for its request.

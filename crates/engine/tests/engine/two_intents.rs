@@ -116,17 +116,22 @@ async fn linked_to_what_paid(world: &World, offer: &crate::world::Offer) {
     assert_eq!(operation.object, Some(object), "the operation is linked to the object that paid");
 }
 
+/// Whichever of the two is the newer one.
 async fn fault_63_a_paid_object_stays_linked_beside_one_that_ended(world: World) {
-    let engine = world.engine();
-    world.bank.next([Fault::LoseAnswer, Fault::LoseAnswer]);
-    world.bank.decides(declined());
-    let offer = world.paying(&engine, "1").await;
-    world.bank.forget_keys();
-    world.wake(&engine, &offer).await;
-    world.clock.advance(EXECUTE_MS);
-    world.settle(&engine).await;
-    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
-    linked_to_what_paid(&world, &offer).await;
+    for (order, decisions) in
+        [("1", [declined(), ObjectStatus::Succeeded]), ("2", [ObjectStatus::Succeeded, declined()])]
+    {
+        let engine = world.engine();
+        world.bank.next([Fault::LoseAnswer, Fault::LoseAnswer]);
+        decisions.into_iter().for_each(|status| world.bank.decides(status));
+        let offer = world.paying(&engine, order).await;
+        world.bank.forget_keys();
+        world.wake(&engine, &offer).await;
+        world.clock.advance(EXECUTE_MS);
+        world.settle(&engine).await;
+        assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+        linked_to_what_paid(&world, &offer).await;
+    }
 }
 
 async fn fault_64_3ds_abandoned_offers_the_same_link(world: World) {
