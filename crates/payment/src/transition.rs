@@ -204,27 +204,27 @@ fn observed(state: &State, seen: Observation, now: Timestamp) -> Decision {
 fn follow(state: &State, seen: &Observation, now: Timestamp) -> State {
     let object = seen.object.clone();
     match &seen.status {
-        ObjectStatus::Pending { confirmation_url: Some(url) } => {
-            State::RequiresAction { object, url: url.clone() }
-        }
-        ObjectStatus::Pending { confirmation_url: None } => match state {
-            // A query does not repeat the page it once named.
-            State::RequiresAction { .. } => state.clone(),
-            State::Confirming { since, .. } => {
-                State::Confirming { since: *since, why: UnknownReason::Pending, object: Some(object) }
-            }
-            State::NeedsReview { since, why, .. } => {
+        ObjectStatus::Pending { confirmation_url } => match (state, confirmation_url) {
+            // What waits for a person goes on waiting for one: the shopper's time at the bank is long over.
+            (State::NeedsReview { since, why, .. }, _) => {
                 State::NeedsReview { since: *since, why: *why, object: Some(object) }
             }
-            State::Created
-            | State::Processing { .. }
-            | State::Authorized { .. }
-            | State::Succeeded { .. }
-            | State::Declined { .. }
-            | State::Canceled { .. }
-            | State::Expired { .. } => {
-                State::Confirming { since: now, why: UnknownReason::Pending, object: Some(object) }
+            (_, Some(url)) => State::RequiresAction { object, url: url.clone() },
+            // A query does not repeat the page it once named.
+            (State::RequiresAction { .. }, None) => state.clone(),
+            (State::Confirming { since, .. }, None) => {
+                State::Confirming { since: *since, why: UnknownReason::Pending, object: Some(object) }
             }
+            (
+                State::Created
+                | State::Processing { .. }
+                | State::Authorized { .. }
+                | State::Succeeded { .. }
+                | State::Declined { .. }
+                | State::Canceled { .. }
+                | State::Expired { .. },
+                None,
+            ) => State::Confirming { since: now, why: UnknownReason::Pending, object: Some(object) },
         },
         ObjectStatus::WaitingForCapture => State::Authorized { object },
         ObjectStatus::Succeeded => State::Succeeded { object, at: now },
