@@ -99,8 +99,12 @@ async fn an_expired_checkout_is_reopened() {
         .await;
     assert_eq!(world.intent(&first["payment_intent"]["id"]).await["state"], "expired");
     world.again(&first, "again").send().await.problem(409, "checkout_not_open");
+    assert_eq!(world.pay(&first, GOOD).await.expect(200).json()["state"], "expired");
     let reopened = world.open("other", &order("1")).send().await.expect(200).json();
     assert_eq!((&reopened["id"], &reopened["status"]), (&first["id"], &json!("open")));
+    // A tab from before sees that it is offered anew.
+    world.pay(&first, GOOD).await.problem(409, "checkout_changed");
+    assert!(world.bank.creates().await.is_empty());
     world.pay(&reopened, GOOD).await.expect(200);
     assert_eq!(world.bank.charges("1").await, 1);
 }
