@@ -11,8 +11,8 @@ pub use amount::{Amount, Decimal};
 pub use checkout::{Capture, Checkout, CheckoutIntent, CheckoutStatus, CreateCheckout, Customer};
 pub use metadata::Metadata;
 pub use payment_intent::{
-    Attempt, Decline, IntentState, JournalEntry, NextAction, PaymentIntent, PaymentMethod, PaymentMethodInput,
-    ProviderLink, Submit,
+    Attempt, Decline, IntentState, JournalEntry, NextAction, PaymentIntent, PaymentMethod,
+    PaymentMethodInput, ProviderLink, Submit,
 };
 pub use problem::Problem;
 
