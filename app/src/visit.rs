@@ -102,6 +102,11 @@ impl Visit {
         &self.stage
     }
 
+    /// Whether the intent has ended.
+    pub fn is_over(&self) -> bool {
+        matches!(&self.stage, Stage::Known(seen) if seen.state.is_final())
+    }
+
     /// The line above the screen.
     pub fn note(&self) -> Option<Note> {
         self.note

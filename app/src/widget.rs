@@ -90,14 +90,16 @@ impl Running {
         let page = PageElements::find()?;
         let mut opening = Visit::new(page.opening());
         let memory = Memory::of(page.checkout());
-        let first = opening.open(memory.remember(&page.intent(), &page.submit_key()));
+        // What is over is not written down: the other tabs would hear of it and open anew, then this one, for ever.
+        let been_here = !opening.is_over() && memory.remember(&page.intent(), &page.submit_key());
+        let first = opening.open(been_here);
         visit.set(opening);
         page.hydrated();
         show::localise(&page);
 
         let running = Rc::new(Self { visit, page, memory, timer: Cell::new(None) });
         let listening = running.clone();
-        signals::listen(running.memory.channel(), move |event| Self::handle(&listening, event));
+        signals::listen(&running.memory, move |event| Self::handle(&listening, event));
         first.into_iter().for_each(|command| Self::obey(&running, command));
         Some(running)
     }

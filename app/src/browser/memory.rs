@@ -52,6 +52,11 @@ impl Memory {
         }
     }
 
+    /// What this checkout is stored under.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn channel(&self) -> Option<&BroadcastChannel> {
         self.channel.as_ref()
     }

@@ -3,20 +3,28 @@
 use contract::Amount;
 use js_sys::{Array, Date, Function, Intl, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
-use web_sys::{BroadcastChannel, EventTarget, PageTransitionEvent};
+use web_sys::{EventTarget, PageTransitionEvent, StorageEvent};
 
+use super::memory::Memory;
 use crate::{card::Month, visit::Event};
 
 /// Listens for as long as the page lives.
 ///
 /// `message` and `storage`: another tab did something, has another intent, or knows that ours is over.
-pub(crate) fn listen(channel: Option<&BroadcastChannel>, handle: impl Fn(Event) + 'static) {
+pub(crate) fn listen(memory: &Memory, handle: impl Fn(Event) + 'static) {
     let Some(window) = web_sys::window() else { return };
+    let name = memory.name().to_owned();
     let listener = Closure::<dyn Fn(web_sys::Event)>::new(move |event: web_sys::Event| {
-        match event.dyn_into::<PageTransitionEvent>() {
-            Ok(shown) if shown.persisted() => handle(Event::Restored),
-            Ok(_first_shown) => {}
-            Err(_other_tab) => handle(Event::Heard),
+        if let Some(shown) = event.dyn_ref::<PageTransitionEvent>() {
+            if shown.persisted() {
+                handle(Event::Restored);
+            }
+        } else if event
+            .dyn_ref::<StorageEvent>()
+            .is_none_or(|stored| stored.key().is_none_or(|key| key == name))
+        {
+            // Other keys are of other checkouts, or of a tab that only tries whether storage works; no key: all was cleared.
+            handle(Event::Heard);
         }
     });
     let listener = listener.into_js_value();
@@ -26,7 +34,7 @@ pub(crate) fn listen(channel: Option<&BroadcastChannel>, handle: impl Fn(Event) 
     };
     on(&window, "storage");
     on(&window, "pageshow");
-    if let Some(channel) = channel {
+    if let Some(channel) = memory.channel() {
         on(channel, "message");
     }
 }
