@@ -278,6 +278,26 @@ test('fault 61: a stale tab that tries again after the order was paid is shown t
   expect((await merchant.checkout(order.checkoutId)).payment_intent.id).toBe(paidBy);
 });
 
+test('tabs that show a decline leave each other alone', async ({ page, context, bank }) => {
+  const { order, pay: first } = await buy(page);
+  await first.hydrated();
+  await first.pay(NO_FUNDS);
+  await first.expectState('declined');
+  const second = await new PayPage(await context.newPage()).open(order.url);
+  const loads: string[] = [];
+  context.on('request', (request) => {
+    if (request.isNavigationRequest()) loads.push(request.url());
+  });
+  // Time enough for every message between them: a third tab comes, and then a fourth.
+  for (const number of [3, 4]) {
+    const tab = await new PayPage(await context.newPage()).open(order.url);
+    await tab.expectState('declined');
+    expect(loads.length, `page loads when tab ${number} came`).toBeLessThanOrEqual(number - 2);
+  }
+  for (const tab of [first, second]) await tab.expectState('declined');
+  expect(await bank.charges(order.id)).toEqual([]);
+});
+
 test('two tabs that both try again get one new intent, and pay once', async ({ page, context, bank }) => {
   const { order, pay: first } = await buy(page);
   await first.hydrated();
