@@ -86,6 +86,7 @@ fn problem(status: StatusCode, code: &str) -> Response {
         code: code.to_owned(),
         field: None,
         request_id: "req_42<i>".to_owned(),
+        checkout: None,
     };
     let mut response = (status, Json(problem)).into_response();
     if status == StatusCode::TOO_MANY_REQUESTS {
