@@ -1,7 +1,7 @@
 //! Submitting an intent: the terms the shopper saw, the request frozen, the claim. Whoever claims drives; nobody else calls the
 //! provider (R6).
 
-use payment::{IntentId, MethodKind, Money, ProviderAccount};
+use payment::{CheckoutId, IntentId, MethodKind, Money, ProviderAccount};
 use providers::{Method, PayRequest};
 use store::{
     Answer, CheckoutRecord, Claimed, Frozen, IntentRecord, KeyUse, KnownKey, StoreError, SubmitCommand,
@@ -53,7 +53,7 @@ pub enum SubmitOutcome {
     /// The terms are not those the shopper saw.
     Changed(Box<CheckoutRecord>),
     /// The order is paid by another intent.
-    Paid,
+    Paid(CheckoutId),
     /// The checkout is over.
     NotOpen(Box<CheckoutRecord>),
 }
@@ -81,7 +81,7 @@ impl Engine {
             Submitted::WrongKey => SubmitOutcome::WrongKey,
             Submitted::NotFound => SubmitOutcome::NotFound,
             Submitted::Changed(checkout) => SubmitOutcome::Changed(checkout),
-            Submitted::Paid(_) => SubmitOutcome::Paid,
+            Submitted::Paid(checkout) => SubmitOutcome::Paid(checkout),
             Submitted::NotOpen(checkout) => SubmitOutcome::NotOpen(checkout),
         })
     }

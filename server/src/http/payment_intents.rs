@@ -140,7 +140,7 @@ async fn submitted(app: &App, submission: Submission) -> Result<Response, ApiErr
             "Send the intent's own submit_key as the Idempotency-Key. Nothing was sent.",
         )),
         SubmitOutcome::NotFound => Err(not_found()),
-        SubmitOutcome::Paid => Err(order_paid(format!("/v1/payment_intents/{}", submission.intent))),
+        SubmitOutcome::Paid(checkout) => Err(order_paid(format!("/v1/checkouts/{checkout}"))),
         SubmitOutcome::NotOpen(_) => Err(not_open()),
         SubmitOutcome::Changed(checkout) => Err(changed(app, *checkout).await?),
     }

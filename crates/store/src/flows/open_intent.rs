@@ -1,6 +1,6 @@
 //! Trying again: a new intent occupies the checkout, or the one that does is named.
 
-use payment::{CheckoutStatus, Stance};
+use payment::{CheckoutStatus, Stance, State};
 
 use super::{keys, open_checkout::insert_intent, promised, won};
 use crate::{
@@ -25,11 +25,14 @@ pub async fn run(tables: &mut dyn Tables, command: &OpenIntent) -> Result<Opened
     if checkout.status == CheckoutStatus::Paid || newest.state.stance() == Stance::Paid {
         return Ok(OpenedIntent::Paid(newest.id));
     }
+    let over = checkout.status != CheckoutStatus::Open || now >= checkout.expires_at;
+    // What was sent stays the one payment of its checkout, whatever the time; what was not cannot begin any more.
+    let may_begin = newest.state.is_terminal() || newest.state == State::Created;
+    if over && may_begin {
+        return Ok(OpenedIntent::NotOpen);
+    }
     if newest.state.stance() == Stance::Occupying {
         return answer(tables, command, OK, checkout, newest, now).await;
-    }
-    if checkout.status != CheckoutStatus::Open || now >= checkout.expires_at {
-        return Ok(OpenedIntent::NotOpen);
     }
     if newest.number >= command.limit {
         return Ok(OpenedIntent::TooMany);

@@ -16,6 +16,7 @@ behaviours!(
     r3_a_reused_key_is_refused,
     fault_61_a_paid_checkout_takes_no_new_intent,
     a_checkout_that_is_over_takes_no_new_intent,
+    a_checkout_that_is_over_offers_only_what_was_sent,
     only_so_many_intents_are_tried,
     a_checkout_that_is_not_there_is_not_found,
 );
@@ -92,6 +93,17 @@ async fn a_checkout_that_is_over_takes_no_new_intent(world: World) {
     assert_eq!(refused, OpenedIntent::NotOpen);
     world.clock.advance(DAY);
     is(&world.checkout(claim.checkout.id).await.1, StateName::Declined);
+}
+
+async fn a_checkout_that_is_over_offers_only_what_was_sent(world: World) {
+    let (unsent, _) = world.offer("order-1").await;
+    let sent = world.sent("order-2").await;
+    world.clock.set(unsent.expires_at);
+    let refused = world.store.open_intent(open_intent("try-1", unsent.id)).await.unwrap();
+    assert_eq!(refused, OpenedIntent::NotOpen);
+    let answer = fresh(world.store.open_intent(open_intent("try-2", sent.checkout.id)).await.unwrap());
+    assert_eq!(answer.status, 200);
+    assert!(String::from_utf8(answer.body).unwrap().contains(&sent.intent.id.to_string()));
 }
 
 async fn only_so_many_intents_are_tried(world: World) {
