@@ -1,8 +1,8 @@
-//! How many requests a second may come with the same credentials, and how many from the same address.
+//! How many requests a second one caller may make, by its credentials and its address.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     num::NonZeroU32,
     sync::Arc,
 };
@@ -23,7 +23,7 @@ const BURST: u32 = 4;
 /// Callers remembered before those that have been quiet are forgotten.
 const MAX_CALLERS: usize = 100_000;
 
-/// Callers by a hash of their credentials, or of their address.
+/// Callers by a hash of credentials and address.
 pub(super) type Limiter = DefaultKeyedRateLimiter<u64>;
 
 /// The limiter that the configuration asks for.
@@ -41,8 +41,7 @@ pub(super) async fn limit(State(app): State<App>, request: Request, next: Next) 
         limiter.retain_recent();
     }
     let clock = governor::clock::DefaultClock::default();
-    // Both: an address that brings other credentials each time is one caller, and so is a key used from many addresses.
-    match callers(&request).into_iter().flatten().try_for_each(|caller| limiter.check_key(&caller)) {
+    match limiter.check_key(&caller(&request)) {
         Ok(()) => next.run(request).await,
         Err(early) => {
             let wait = early.wait_time_from(clock.now());
@@ -55,15 +54,11 @@ pub(super) async fn limit(State(app): State<App>, request: Request, next: Next) 
     }
 }
 
-/// The address, and the credentials if there are any.
-fn callers(request: &Request) -> [Option<u64>; 2] {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    let credentials = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
-    [peer.map(|address| hash(("address", address))), credentials.map(|bearer| hash(("credentials", bearer)))]
-}
-
-fn hash(caller: impl Hash) -> u64 {
+fn caller(request: &Request) -> u64 {
     let mut hasher = DefaultHasher::new();
-    caller.hash(&mut hasher);
+    let address: Option<IpAddr> =
+        request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
+    address.hash(&mut hasher);
+    request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes()).hash(&mut hasher);
     hasher.finish()
 }
