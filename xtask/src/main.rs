@@ -3,6 +3,7 @@
 
 mod budget;
 mod fingerprint;
+mod names;
 mod node;
 mod rules;
 mod site;

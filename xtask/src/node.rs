@@ -2,11 +2,12 @@
 //! Never installs them.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+
+use crate::names::Renamed;
 
 /// What rustc writes without being asked, and every browser of the last years reads. Nothing newer: wasm-opt
 /// uses whatever it is allowed to.
@@ -31,13 +32,20 @@ impl Node {
     }
 
     /// Smaller WebAssembly that does the same.
-    pub(crate) fn optimise_wasm(&self, wasm: &Path) -> Result<Vec<u8>> {
-        let optimised = wasm.with_extension("opt.wasm");
-        let mut arguments: Vec<&OsStr> = vec![wasm.as_os_str(), "-Oz".as_ref(), "--converge".as_ref()];
-        arguments.extend(WASM_FEATURES.iter().map(OsStr::new));
-        arguments.extend(["--strip-target-features".as_ref(), "-o".as_ref(), optimised.as_os_str()]);
-        self.run("binaryen/bin/wasm-opt", &arguments)?;
-        fs::read(&optimised).with_context(|| format!("cannot read {}", optimised.display()))
+    pub(crate) fn optimise_wasm(&self, wasm: &Path, into: &Path) -> Result<()> {
+        self.wasm_opt(wasm, &["-Oz", "--converge", "--strip-target-features"], into).map(drop)
+    }
+
+    /// The same WebAssembly with short names for what it imports and exports.
+    pub(crate) fn rename_wasm(&self, wasm: &Path, into: &Path) -> Result<Renamed> {
+        Renamed::read(&self.wasm_opt(wasm, &["--minify-imports-and-exports-and-modules"], into)?)
+    }
+
+    fn wasm_opt(&self, wasm: &Path, passes: &[&str], into: &Path) -> Result<Vec<u8>> {
+        let mut arguments: Vec<&OsStr> = vec![wasm.as_os_str()];
+        arguments.extend(passes.iter().chain(&WASM_FEATURES).map(OsStr::new));
+        arguments.extend(["-o".as_ref(), into.as_os_str()]);
+        self.run("binaryen/bin/wasm-opt", &arguments)
     }
 
     /// A module and what it imports, in one file.

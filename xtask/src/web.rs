@@ -53,8 +53,9 @@ fn assemble(root: &Path, work: &Path, wasm: &Path, destination: &Path) -> Result
     let mut site = Site::beside(destination)?;
     let bound = bind(wasm, &work.join("bound"))?;
     eprintln!("optimising (about 10 s)");
-    site.add("wasm", "payonce.wasm", &node.optimise_wasm(&bound.join("payonce_bg.wasm"))?)?;
-    site.add("js", "payonce.js", &node.minify_module(&bound.join("payonce.js"))?)?;
+    let [wasm, glue] = shorten(&node, &bound)?;
+    site.add("wasm", "payonce.wasm", &fs::read(wasm)?)?;
+    site.add("js", "payonce.js", &node.minify_module(&glue)?)?;
     site.add("css", "payonce.css", &node.minify(&root.join("style/checkout.css"))?)?;
     for path in files(&root.join("public"))? {
         let name = path.file_name().and_then(|name| name.to_str()).context("a file's name is not UTF-8")?;
@@ -82,6 +83,15 @@ fn bind(wasm: &Path, folder: &Path) -> Result<PathBuf> {
         .generate(folder)
         .context("wasm-bindgen failed")?;
     Ok(folder.to_owned())
+}
+
+/// The WebAssembly optimised, and its glue, with short names for each other.
+fn shorten(node: &Node, bound: &Path) -> Result<[PathBuf; 2]> {
+    let [optimised, wasm, glue] = ["optimised.wasm", "short.wasm", "short.js"].map(|name| bound.join(name));
+    node.optimise_wasm(&bound.join("payonce_bg.wasm"), &optimised)?;
+    let renamed = node.rename_wasm(&optimised, &wasm)?;
+    fs::write(&glue, renamed.apply(&fs::read_to_string(bound.join("payonce.js"))?)?)?;
+    Ok([wasm, glue])
 }
 
 /// The files of a flat folder by name; none when there is no such folder.
