@@ -2,7 +2,7 @@
 //! Must never hold a rule, or words: it only unhides what the server rendered.
 
 use std::{
-    cell::{Cell, OnceCell},
+    cell::{Cell, RefCell},
     rc::Rc,
     time::Duration,
 };
@@ -18,14 +18,14 @@ use crate::{
         signals,
     },
     form::Form,
-    stage::Stage,
     visit::{Command, Event, Visit},
     wire::Terms,
 };
 
-/// All that the running island needs.
+/// All that the running island needs. Nothing is rendered in the browser, so there is no signal and no effect to render it:
+/// they would be a tenth of the download.
 struct Running {
-    visit: RwSignal<Visit>,
+    visit: RefCell<Visit>,
     page: PageElements,
     memory: Memory,
     timer: Cell<Option<TimeoutHandle>>,
@@ -44,25 +44,11 @@ pub fn Widget(
     /// The screens.
     children: Children,
 ) -> impl IntoView {
-    let visit = RwSignal::new(Visit::new(Stage::Ready));
-    let running = Rc::new(OnceCell::new());
-    let act = {
-        let running = running.clone();
-        move |name: Option<String>| match (running.get(), name) {
-            (Some(running), Some(name)) => Running::act(running, &name),
-            (_, _) => false,
-        }
+    let running = is_browser().then(Running::start).flatten();
+    let act = move |name: Option<String>| match (&running, name) {
+        (Some(running), Some(name)) => Running::act(running, &name),
+        (_, _) => false,
     };
-    // Effects run in the browser only; this one again after every change of the visit.
-    Effect::new(move |before: Option<Before>| match (running.get(), before) {
-        (Some(running), Some(before)) => show::show(&running.page, &visit.get(), &before),
-        (_, _) => {
-            if let Some(started) = Running::start(visit) {
-                let _ = running.set(started);
-            }
-            visit.with(Before::of)
-        }
-    });
     let submit = act.clone();
     view! {
         <div
@@ -86,18 +72,17 @@ pub fn Widget(
 
 impl Running {
     /// Takes the page over from the server; `None` when there is none, as in a fragment of a test.
-    fn start(visit: RwSignal<Visit>) -> Option<Rc<Self>> {
+    fn start() -> Option<Rc<Self>> {
         let page = PageElements::find()?;
         let mut opening = Visit::new(page.opening());
         let memory = Memory::of(page.checkout());
         // What is over is not written down: the other tabs would hear of it and open anew, then this one, for ever.
         let been_here = !opening.is_over() && memory.remember(&page.intent(), &page.submit_key());
         let first = opening.open(been_here);
-        visit.set(opening);
         page.hydrated();
         show::localise(&page);
 
-        let running = Rc::new(Self { visit, page, memory, timer: Cell::new(None) });
+        let running = Rc::new(Self { visit: RefCell::new(opening), page, memory, timer: Cell::new(None) });
         let listening = running.clone();
         signals::listen(&running.memory, move |event| Self::handle(&listening, event));
         first.into_iter().for_each(|command| Self::obey(&running, command));
@@ -121,9 +106,10 @@ impl Running {
     }
 
     fn handle(running: &Rc<Self>, event: Event) {
-        // The page may be going away: then nobody needs to know.
-        let commands = running.visit.try_update(|visit| visit.handle(event));
-        commands.into_iter().flatten().for_each(|command| Self::obey(running, command));
+        let before = Before::of(&running.visit.borrow());
+        let commands = running.visit.borrow_mut().handle(event);
+        commands.into_iter().for_each(|command| Self::obey(running, command));
+        show::show(&running.page, &running.visit.borrow(), &before);
     }
 
     fn obey(running: &Rc<Self>, command: Command) {

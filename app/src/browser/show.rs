@@ -10,7 +10,7 @@ use crate::{
     wire::Offer,
 };
 
-/// What was shown last, to tell a new screen from the same one.
+/// What is shown, to tell a new screen from the same one.
 #[derive(PartialEq)]
 pub(crate) struct Before {
     stage: Stage,
@@ -24,14 +24,12 @@ impl Before {
 }
 
 /// Shows the visit, as far as that is news.
-pub(crate) fn show(page: &PageElements, visit: &Visit, before: &Before) -> Before {
-    let now = Before::of(visit);
+pub(crate) fn show(page: &PageElements, visit: &Visit, before: &Before) {
     show_questions(page, visit);
-    if *before != now {
+    if *before != Before::of(visit) {
         show_stage(page, visit);
         move_focus(page, visit, before.stage.screen());
     }
-    now
 }
 
 /// Puts the new terms in place of the old. The button is pressed anew, so they are agreed to anew.
