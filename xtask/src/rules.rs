@@ -142,12 +142,11 @@ fn rule(word: &str) -> Option<Id> {
     is_rule.then(|| format!("{}{digits}", letter.to_ascii_uppercase()))
 }
 
-/// `38` → `38`, `01` → `1`, `49a` → `49a`.
+/// `38` → `38`, `01` → `1`, `49a` → `49a`; three digits are an HTTP status.
 fn number(word: &str) -> Option<String> {
     let digits = word.trim_end_matches(['a', 'b', 'c', 'd']);
-    let is_number =
-        !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) && word.len() - digits.len() <= 1;
-    is_number.then(|| word.trim_start_matches('0').to_owned())
+    let is_number = digits.bytes().all(|b| b.is_ascii_digit()) && (1..=2).contains(&digits.len());
+    (is_number && word.len() - digits.len() <= 1).then(|| word.trim_start_matches('0').to_owned())
 }
 
 /// Titles that name ids anywhere: `a double click pays once (R1, R6)`, `fault 2: a reload …`.
@@ -194,6 +193,7 @@ mod tests {
         assert_eq!(ids("fault_49a_accepted"), ["fault 49a"]);
         assert_eq!(ids("fault_03_fault_67_two_tabs"), ["fault 3", "fault 67"]);
         assert!(ids("faults_can_be_seen").is_empty());
+        assert_eq!(ids("r15_fault_44_429_backs_off"), ["R15", "fault 44"]);
         assert!(ids("rows_are_read").is_empty());
         assert_eq!(ids_in("fault 1: a double click pays once (R1, R6)"), ["fault 1", "R1", "R6"]);
     }

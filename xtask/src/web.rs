@@ -18,6 +18,10 @@ const INPUTS: [&str; 5] = ["Cargo.lock", "public", "style", "xtask/package-lock.
 /// Brings `target/site` up to date and says how large it is.
 pub(crate) fn build(root: &Path) -> Result<Sizes> {
     let work = root.join("target/web");
+    fs::create_dir_all(&work)?;
+    // Two at once would put half a site in each other's place.
+    let lock = fs::File::create(work.join("lock"))?;
+    lock.lock().context("cannot wait for another `cargo xtask web`")?;
     let wasm = compile(root, &work)?;
     let fingerprint = Fingerprint::of(root, &INPUTS, &wasm)?;
     let site = root.join("target/site");

@@ -1,6 +1,6 @@
 //! Opens a checkout for an order, or adopts the one the order has.
 
-use payment::{CheckoutStatus, Event, IntentId, State, StateName, Timestamp, transition};
+use payment::{CheckoutStatus, Event, State, StateName, Timestamp, transition};
 
 use super::{journal, keys, promised, won};
 use crate::{
@@ -88,11 +88,12 @@ async fn reopen(
     reopened.version = version + 1;
     reopened.status = CheckoutStatus::Open;
     won(tables.update_checkout_terms(&reopened, version).await?)?;
-    let previous = newest.id;
     if newest.state == State::Created {
-        replace_intent(tables, newest, now).await?;
+        replace_intent(tables, newest.clone(), now).await?;
     }
-    let intent = insert_intent(tables, &reopened, &command.ids, Some(previous), now).await?;
+    // The merchant's new terms say where the receipt goes.
+    let previous = IntentRecord { email: None, ..newest };
+    let intent = insert_intent(tables, &reopened, &command.ids, Some(&previous), now).await?;
     answer(tables, command, OK, reopened, intent, now).await
 }
 
@@ -133,33 +134,30 @@ pub(super) async fn insert_intent(
     tables: &mut dyn Tables,
     checkout: &CheckoutRecord,
     ids: &NewIds,
-    previous: Option<IntentId>,
+    previous: Option<&IntentRecord>,
     now: Timestamp,
 ) -> Result<IntentRecord, Abort> {
-    let number = match tables.newest_intent(&checkout.tenant, checkout.id).await? {
-        Some(newest) => newest.number + 1,
-        None => 1,
-    };
     let intent = IntentRecord {
         tenant: checkout.tenant.clone(),
         id: ids.intent,
         checkout: checkout.id,
-        number,
-        previous,
+        number: previous.map_or(1, |previous| previous.number + 1),
+        previous: previous.map(|previous| previous.id),
         submit_key: ids.submit_key,
         amount: checkout.amount,
         checkout_version: checkout.version,
         state: State::Created,
         method: None,
         paid_with: None,
-        email: None,
+        // The shopper need not write the address again.
+        email: previous.and_then(|previous| previous.email.clone()),
         version: 1,
         created_at: now,
     };
     won(tables.insert_intent(&intent).await?)?;
     won(tables.insert_operation(&OperationRecord::created(&intent, ids)).await?)?;
     let evidence = match previous {
-        Some(id) => format!("follows {id}"),
+        Some(previous) => format!("follows {}", previous.id),
         None => "first of its checkout".to_owned(),
     };
     let change =

@@ -37,7 +37,7 @@ pub async fn run(tables: &mut dyn Tables, command: &OpenIntent) -> Result<Opened
     if newest.number >= command.limit {
         return Ok(OpenedIntent::TooMany);
     }
-    let intent = insert_intent(tables, &checkout, &command.ids, Some(newest.id), now).await?;
+    let intent = insert_intent(tables, &checkout, &command.ids, Some(&newest), now).await?;
     answer(tables, command, CREATED, checkout, intent, now).await
 }
 

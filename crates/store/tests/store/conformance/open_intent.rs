@@ -1,7 +1,7 @@
 //! Trying again: a new intent, or the one that occupies the checkout.
 
 use payment::{CheckoutId, CheckoutStatus, State, StateName};
-use store::{KnownKey, OpenedIntent};
+use store::{KnownKey, OpenedIntent, SubmitCommand};
 
 use crate::{
     commands::{LIMIT, declined, open_intent, outcome, submit, succeeded},
@@ -17,6 +17,7 @@ behaviours!(
     fault_61_a_paid_checkout_takes_no_new_intent,
     a_checkout_that_is_over_takes_no_new_intent,
     a_checkout_that_is_over_offers_only_what_was_sent,
+    trying_again_keeps_the_shoppers_address,
     only_so_many_intents_are_tried,
     a_checkout_that_is_not_there_is_not_found,
 );
@@ -93,6 +94,15 @@ async fn a_checkout_that_is_over_takes_no_new_intent(world: World) {
     assert_eq!(refused, OpenedIntent::NotOpen);
     world.clock.advance(DAY);
     is(&world.checkout(claim.checkout.id).await.1, StateName::Declined);
+}
+
+async fn trying_again_keeps_the_shoppers_address(world: World) {
+    let (checkout, intent) = world.offer("order-1").await;
+    let anna = SubmitCommand { email: Some("anna@example.com".to_owned()), ..submit(&checkout, &intent) };
+    let claim = claimed(world.store.submit(anna).await.unwrap());
+    world.commit(outcome(&claim, declined())).await;
+    world.store.open_intent(open_intent("try-2", checkout.id)).await.unwrap();
+    assert_eq!(world.checkout(checkout.id).await.1.email.as_deref(), Some("anna@example.com"));
 }
 
 async fn a_checkout_that_is_over_offers_only_what_was_sent(world: World) {
