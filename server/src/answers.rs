@@ -154,33 +154,11 @@ pub(crate) fn intent_with_story(
 }
 
 fn decline(state: &State) -> Option<Decline> {
-    match state {
-        State::Declined { by, code, message } => {
-            Some(Decline { by: by.as_str().to_owned(), code: code.clone(), message: message.clone() })
-        }
-        State::Created
-        | State::Processing { .. }
-        | State::RequiresAction { .. }
-        | State::Confirming { .. }
-        | State::Authorized { .. }
-        | State::NeedsReview { .. }
-        | State::Succeeded { .. }
-        | State::Canceled { .. }
-        | State::Expired { .. } => None,
-    }
+    let State::Declined { by, code, message } = state else { return None };
+    Some(Decline { by: by.as_str().to_owned(), code: code.clone(), message: message.clone() })
 }
 
 fn next_action(state: &State) -> Option<NextAction> {
-    match state {
-        State::RequiresAction { url, .. } => Some(NextAction::Redirect { url: url.clone() }),
-        State::Created
-        | State::Processing { .. }
-        | State::Confirming { .. }
-        | State::Authorized { .. }
-        | State::NeedsReview { .. }
-        | State::Succeeded { .. }
-        | State::Declined { .. }
-        | State::Canceled { .. }
-        | State::Expired { .. } => None,
-    }
+    let State::RequiresAction { url, .. } = state else { return None };
+    Some(NextAction::Redirect { url: url.clone() })
 }

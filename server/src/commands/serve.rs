@@ -1,6 +1,6 @@
 //! `payonce serve`: the server alone, for merchants that are configured.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use axum::Router;
@@ -48,20 +48,12 @@ impl Running {
 
     /// Serves the API and `more` until the process is told to stop; then lets what is under way end.
     pub(super) async fn serve(self, listener: TcpListener, more: Router) -> Result<()> {
-        let router = http::router(self.app).merge(more);
-        let stopped = self.stop.clone();
+        let stop = self.stop.clone();
         let told = async move {
             shutdown_signal().await;
-            stopped.cancel();
+            stop.cancel();
         };
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
-        let serving = axum::serve(listener, service).with_graceful_shutdown(told);
-        let stop = self.stop.clone();
-        tokio::select! {
-            served = serving => served.context("the server ended")?,
-            // A connection that stays open does not hold the process: what it asked for runs in tasks of its own.
-            () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
-        }
+        http::serve(listener, self.app, more, told, GRACE).await.context("the server ended")?;
         self.tasks.close();
         if tokio::time::timeout(GRACE, self.tasks.wait()).await.is_err() {
             tracing::warn!("stopped with work under way; its leases end and it is driven again");

@@ -7,6 +7,7 @@ mod checkouts;
 mod health;
 mod id;
 mod idempotency;
+mod listen;
 mod pages;
 mod payment_intents;
 mod problem;
@@ -30,6 +31,7 @@ use tokio_util::task::TaskTracker;
 use crate::{assets, config::Config, ids};
 
 pub(crate) use id::Id;
+pub use listen::serve;
 pub(crate) use problem::{ApiError, Code};
 
 /// How long callers wait, and are waited for.
@@ -39,6 +41,8 @@ pub struct Patience {
     pub submit: Duration,
     /// A repeat waits this long for the first one's result.
     pub repeat: Duration,
+    /// A request's head has to be here by then, and the next one on a connection that stays open.
+    pub head: Duration,
     /// A body has to be here by then.
     pub body: Duration,
 }
@@ -46,7 +50,8 @@ pub struct Patience {
 impl Default for Patience {
     /// The browser gives up after 10 s: it must have an answer before.
     fn default() -> Self {
-        Self { submit: Duration::from_secs(8), repeat: Duration::from_secs(1), body: Duration::from_secs(10) }
+        let seconds = Duration::from_secs;
+        Self { submit: seconds(8), repeat: seconds(1), head: seconds(30), body: seconds(10) }
     }
 }
 

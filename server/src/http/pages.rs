@@ -176,18 +176,8 @@ fn page(
     intent: &IntentRecord,
     merchant: &MerchantRecord,
 ) -> Page {
-    let paid_at = match &intent.state {
-        PaymentState::Succeeded { at, .. } => Some(rfc3339(*at)),
-        PaymentState::Created
-        | PaymentState::Processing { .. }
-        | PaymentState::RequiresAction { .. }
-        | PaymentState::Confirming { .. }
-        | PaymentState::Authorized { .. }
-        | PaymentState::NeedsReview { .. }
-        | PaymentState::Declined { .. }
-        | PaymentState::Canceled { .. }
-        | PaymentState::Expired { .. } => None,
-    };
+    let paid_at =
+        if let PaymentState::Succeeded { at, .. } = &intent.state { Some(rfc3339(*at)) } else { None };
     Page {
         lang,
         nonce: ids::random_text(),

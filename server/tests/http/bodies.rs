@@ -98,6 +98,16 @@ async fn attack_16_a_body_that_comes_too_slowly_is_408() {
 }
 
 #[tokio::test]
+async fn attack_16_a_head_that_comes_too_slowly_ends_the_connection() {
+    let mut setup = Setup::default();
+    setup.patience.head = Duration::from_millis(500);
+    let world = World::with(setup).await;
+    let answer = Raw::exchange(&world.url, "GET /healthz HTTP/1.1\r\nHo".to_owned()).await;
+    assert_eq!(answer, "", "the connection ends without an answer");
+    world.get("/healthz").send().await.expect(200);
+}
+
+#[tokio::test]
 async fn attack_17_with_two_lengths_one_request_is_seen() {
     let world = World::start().await;
     let body = order("1").to_string();

@@ -5,8 +5,7 @@ use payment::{CheckoutStatus, Event, State, StateName, Timestamp, transition};
 use super::{journal, keys, promised, won};
 use crate::{
     Change, CheckoutRecord, IntentRecord, NewIds, OpenCheckout, OpenedCheckout, OperationRecord, Stage,
-    Tables,
-    tables::{Abort, KeyRow},
+    Tables, tables::Abort,
 };
 
 const CREATED: u16 = 201;
@@ -175,14 +174,7 @@ async fn answer(
     now: Timestamp,
 ) -> Result<OpenedCheckout, Abort> {
     let answer = (command.render)(status, &checkout, &intent);
-    let row = KeyRow {
-        key: command.key.clone(),
-        checkout: checkout.id,
-        intent: intent.id,
-        created_at: now,
-        answer: Some(answer.clone()),
-    };
-    won(tables.insert_key(&row).await?)?;
+    keys::claim(tables, &command.key, &checkout, &intent, Some(answer.clone()), now).await?;
     Ok(OpenedCheckout::Fresh(Box::new(checkout), answer))
 }
 

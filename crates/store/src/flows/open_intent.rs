@@ -2,11 +2,8 @@
 
 use payment::{CheckoutStatus, Stance, State};
 
-use super::{keys, open_checkout::insert_intent, promised, won};
-use crate::{
-    CheckoutRecord, IntentRecord, OpenIntent, OpenedIntent, Tables,
-    tables::{Abort, KeyRow},
-};
+use super::{keys, open_checkout::insert_intent, promised};
+use crate::{CheckoutRecord, IntentRecord, OpenIntent, OpenedIntent, Tables, tables::Abort};
 
 const CREATED: u16 = 201;
 const OK: u16 = 200;
@@ -50,13 +47,6 @@ async fn answer(
     now: payment::Timestamp,
 ) -> Result<OpenedIntent, Abort> {
     let answer = (command.render)(status, &checkout, &intent);
-    let row = KeyRow {
-        key: command.key.clone(),
-        checkout: checkout.id,
-        intent: intent.id,
-        created_at: now,
-        answer: Some(answer.clone()),
-    };
-    won(tables.insert_key(&row).await?)?;
+    keys::claim(tables, &command.key, &checkout, &intent, Some(answer.clone()), now).await?;
     Ok(OpenedIntent::Fresh(Box::new(checkout), answer))
 }

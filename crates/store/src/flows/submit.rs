@@ -6,8 +6,7 @@ use payment::{CheckoutStatus, Event, IntentId, State, StateName, Step, Timestamp
 use super::{journal, keys, promised, won};
 use crate::{
     AttemptRecord, Change, CheckoutRecord, Claimed, IntentRecord, KnownKey, Lease, OperationRecord, Stage,
-    SubmitCommand, Submitted, Tables,
-    tables::{Abort, KeyRow},
+    SubmitCommand, Submitted, Tables, tables::Abort,
 };
 
 /// The flow: key first, then the terms the shopper saw, then the claim.
@@ -85,14 +84,7 @@ async fn claim(
     now: Timestamp,
 ) -> Result<Submitted, Abort> {
     let Ok(decision) = transition(&intent.state, Event::Submitted, now) else { return Err(Abort::Raced) };
-    let row = KeyRow {
-        key: command.key.clone(),
-        checkout: checkout.id,
-        intent: intent.id,
-        created_at: now,
-        answer: None,
-    };
-    won(tables.insert_key(&row).await?)?;
+    keys::claim(tables, &command.key, &checkout, &intent, None, now).await?;
     let version = intent.version;
     intent.state = decision.next;
     intent.method = Some(command.method);

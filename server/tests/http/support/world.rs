@@ -1,11 +1,11 @@
 //! A server over a folder of its own, beside a bank of its own, and the usual requests.
 
 use std::{
-    net::SocketAddr,
     sync::{Arc, Once},
     time::Duration,
 };
 
+use axum::Router;
 use engine::Engine;
 use payment::{MerchantId, Mode};
 use payonce::{
@@ -235,12 +235,14 @@ async fn serve(engine: Engine, config: &Config, setup: &Setup) -> (String, Runni
     app.patience = setup.patience;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let service = http::router(app).into_make_service_with_connect_info::<SocketAddr>();
     let told = stop.clone().cancelled_owned();
-    let serving = axum::serve(listener, service).with_graceful_shutdown(told);
+    let serving = http::serve(listener, app, Router::new(), told, GRACE);
     let serving = tokio::spawn(async move { serving.await.unwrap() });
     (url, Running { tasks, stop: stop.drop_guard(), serving })
 }
+
+/// Open requests get this long when a world ends.
+const GRACE: Duration = Duration::from_secs(5);
 
 fn config(folder: &TempDir, provider_url: &str, setup: &Setup) -> Config {
     let alpha = merchant(ALPHA_ID, Mode::Test, ALPHA, provider_url);
