@@ -1,8 +1,10 @@
 //! From a request's body to typed, defaulted terms, and to what makes two requests the same (R3, R4).
 
 use axum::http::Uri;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use contract::{Amount, CreateCheckout, Customer};
 use payment::{Capture, Currency, Fingerprint, KeyKind, Money, MoneyError, OrderId};
+use sha2::{Digest, Sha256};
 use store::{MerchantRecord, Terms};
 
 use super::{ApiError, Code, card_number};
@@ -74,7 +76,8 @@ pub(super) fn checkout_fingerprint(terms: &Terms) -> Fingerprint {
         ("order_id", Some(terms.order.to_string())),
         ("amount", Some(terms.amount.to_string())),
         ("description", terms.description.clone()),
-        ("customer.email", terms.email.clone()),
+        // Personal data is not kept with keys, which are never erased.
+        ("customer.email", terms.email.as_ref().map(|email| STANDARD.encode(Sha256::digest(email)))),
         ("return_url", terms.return_url.clone()),
         ("metadata", Some(metadata)),
         ("expires_in", Some((terms.expires_in_ms / 1000).to_string())),

@@ -71,3 +71,25 @@ async fn the_merchants_address_stands_where_the_shopper_gives_none() {
     world.pay(&checkout, GOOD).await.expect(200);
     assert_eq!(shown(&world, &checkout).await.as_deref(), Some("shop@example.com"));
 }
+
+#[tokio::test]
+async fn no_key_and_no_journal_keeps_an_address() {
+    let world = World::start().await;
+    let mut terms = order("123");
+    terms["customer"] = json!({ "email": "shop@example.com" });
+    let checkout = world.open("open", &terms).send().await.expect(201).json();
+    submit(&world, &checkout, json!({ "email": "anna@example.com" })).await.send().await.expect(200);
+    terms["customer"] = json!({ "email": "other@example.com" });
+    world.open("open", &terms).send().await.blames(422, "idempotency_key_reused", "customer.email");
+
+    let database = rusqlite::Connection::open(world.folder.path().join("payonce.db")).unwrap();
+    for (table, texts) in
+        [("idempotency_key", "canonical || coalesce(cast(answer_body AS text), '')"), ("journal", "evidence")]
+    {
+        let counts = format!("SELECT count(*), sum(instr({texts}, '@example.com')) FROM {table}");
+        let (rows, found) = database
+            .query_row(&counts, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+            .unwrap();
+        assert!(rows > 0 && found == 0, "{table}: {rows} rows, {found} found");
+    }
+}
