@@ -8,6 +8,9 @@ use engine::Answers;
 use payment::{Money, State, StateName, Timestamp};
 use store::{Answer, CheckoutRecord, IntentRecord, Story};
 
+/// What is said of a decline that came without words.
+const ISSUER_DECLINED: &str = "The card was declined. No money was taken.";
+
 /// Writes answers with absolute links.
 pub struct JsonAnswers {
     /// Base of every absolute link.
@@ -155,7 +158,9 @@ pub(crate) fn intent_with_story(
 
 fn decline(state: &State) -> Option<Decline> {
     let State::Declined { by, code, message } = state else { return None };
-    Some(Decline { by: by.as_str().to_owned(), code: code.clone(), message: message.clone() })
+    // An issuer gives a code and no words.
+    let message = if message.is_empty() { ISSUER_DECLINED.to_owned() } else { message.clone() };
+    Some(Decline { by: by.as_str().to_owned(), code: code.clone(), message })
 }
 
 fn next_action(state: &State) -> Option<NextAction> {

@@ -47,21 +47,20 @@ PAYONCE_; then times in seconds; then merchants):
   listen = \"127.0.0.1:8080\"
   [timing]
   lease_s = 30
-      execute_s, token_life_s, token_margin_s, listing_gap_s, retry_max_s,
-      sweep_s, review_after_s likewise
+  # execute_s, token_life_s, token_margin_s, listing_gap_s, retry_max_s,
+  # sweep_s, review_after_s likewise
   [[merchant]]
   id = \"mer_1\"
   name = \"Zerno\"
   mode = \"test\"  # or \"live\"
-  secret_key = \"sk_test_…\"
-  publishable_key = \"pk_test_…\"
+  secret_key = \"sk_test_1234567890\"
+  publishable_key = \"pk_test_1234567890\"
   return_origins = [\"https://shop.example\"]
   frame_origins = [\"https://shop.example\"]
-  webhook = { url = \"https://shop.example/hook\", secret = \"whsec_…\" }
   [merchant.provider]
   kind = \"yookassa\"
   account = \"100500\"
-  secret = \"…\"
+  secret = \"test_demo\"
   url = \"https://api.yookassa.ru\"";
 
 /// What `payonce` can do.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use engine::{Engine, Ids, Seal, Settings, Vault};
 use payment::{ProviderAccount, RetryPolicy};
 use providers::yookassa::YooKassa;
@@ -36,10 +36,25 @@ pub async fn engine(config: &Config) -> Result<Engine> {
         vault: Arc::new(vault),
         settings: settings(&config.timing, &config.public_url),
     };
+    check_secret(&engine).await?;
     for merchant in &config.merchants {
         put_merchant(&engine, merchant).await?;
     }
     Ok(engine)
+}
+
+/// A server with another secret than the one that wrote the database would take orders that it cannot send.
+async fn check_secret(engine: &Engine) -> Result<()> {
+    for merchant in engine.directory.merchants().await? {
+        if engine.vault.open(&merchant.sealed_secret, &Seal::credentials(&merchant.tenant)).is_err() {
+            bail!(
+                "the database was written with another PAYONCE_SECRET: the credentials of merchant {} do not open. \
+                 Start with that secret, or give it as PAYONCE_SECRET_OLD beside the new one",
+                merchant.tenant.merchant
+            );
+        }
+    }
+    Ok(())
 }
 
 fn settings(timing: &Timing, public_url: &str) -> Settings {

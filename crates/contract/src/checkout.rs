@@ -6,7 +6,7 @@ use crate::{Amount, IntentState, Metadata};
 
 /// The body of `POST /v1/checkouts`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct CreateCheckout {
     /// The merchant's own reference for what is bought, at most 64 characters.
     pub order_id: String,
@@ -34,7 +34,7 @@ pub struct CreateCheckout {
 
 /// The shopper, as far as the merchant tells us.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct Customer {
     /// Where the receipt goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

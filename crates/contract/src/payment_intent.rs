@@ -6,7 +6,7 @@ use crate::{Amount, Customer};
 
 /// The body of `POST /v1/payment_intents/{id}/submit`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct Submit {
     /// How to pay.
     pub payment_method: PaymentMethodInput,

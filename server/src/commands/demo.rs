@@ -1,6 +1,7 @@
 //! `payonce demo`: bank, server and shop in one process, with a merchant whose keys everybody knows.
 
 use anyhow::{Context, Result};
+use axum::{response::Redirect, routing::get};
 use bank::{Bank, Ledger};
 use payment::{MerchantId, Mode};
 use shop::{Config as ShopConfig, Shop};
@@ -35,7 +36,7 @@ pub async fn run(config: Config) -> Result<()> {
     // Last, so that whoever reaches it finds everything there.
     let listener = net::bind(config.listen, "PAYONCE_LISTEN").await?;
     print!("{}", welcome(&config));
-    running.serve(listener, shop.router()).await?;
+    running.serve(listener, shop.router().route("/", get(|| async { Redirect::temporary("/shop") }))).await?;
     banking.await.context("the bank's task")?.context("the bank ended")
 }
 

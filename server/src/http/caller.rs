@@ -5,7 +5,7 @@ use engine::ClientToken;
 use payment::CheckoutId;
 use store::{ApiKeyKind, CheckoutRecord, StoreError, Tenant};
 
-use super::{ApiError, App, Code};
+use super::{ApiError, App, Code, checkouts::not_found};
 use crate::setup::key_hash;
 
 /// Who asks.
@@ -51,6 +51,9 @@ pub(super) fn unauthorized() -> ApiError {
 /// A merchant's server, by its secret key.
 pub(super) async fn merchant(app: &App, headers: &HeaderMap) -> Result<Tenant, ApiError> {
     let bearer = bearer(headers).ok_or_else(unauthorized)?;
+    if app.engine.vault.read_client_token(bearer).is_some() {
+        return Err(not_found());
+    }
     let Some(caller) = find(app, bearer).await? else { return Err(unauthorized()) };
     match caller.kind {
         ApiKeyKind::Secret => Ok(caller.tenant),

@@ -74,3 +74,30 @@ fn migrate_says_from_which_version_to_which() {
         .run(&["migrate", "--database-url", "sqlite:none/other.db"])
         .refused(&["cannot migrate none/other.db"]);
 }
+
+#[test]
+fn serve_with_another_secret_than_the_databases_does_not_start() {
+    const MERCHANT: &str = r#"
+listen = "127.0.0.1:0"
+public_url = "http://127.0.0.1:1"
+[[merchant]]
+id = "mer_1"
+name = "Zerno"
+mode = "test"
+secret_key = "sk_test_zerno"
+provider = { kind = "yookassa", account = "100500", secret = "canary", url = "http://127.0.0.1:1" }
+"#;
+    let place = Place::new().toml(MERCHANT).set("PAYONCE_SECRET", SECRET);
+    let running = place.start(&["serve"]);
+    running.line_with("Payonce serves");
+    assert_eq!(running.terminate().code, Some(0));
+    let other = "b3RoZXIgb3RoZXIgb3RoZXIgb3RoZXIgb3RoZXIgb3Q=";
+    place.run(&["serve", "--secret", other]).refused(&[
+        "another PAYONCE_SECRET",
+        "mer_1",
+        "PAYONCE_SECRET_OLD",
+    ]);
+    let running = place.start(&["serve", "--secret", other, "--secret-old", SECRET]);
+    running.line_with("Payonce serves");
+    assert_eq!(running.terminate().code, Some(0));
+}

@@ -45,6 +45,20 @@ fn help_teaches_every_command_and_variable() {
 }
 
 #[test]
+fn the_examples_can_be_pasted() {
+    let help = Place::new().run(&["--help"]).stdout;
+    let (_, example) = help.split_once("then merchants):\n").unwrap();
+    let example: String = example.lines().map(|line| format!("{}\n", line.trim())).collect();
+    let document = include_str!("../../../docs/configuration.md");
+    let (_, fenced) = document.split_once("```toml\n").unwrap();
+    let (fenced, _) = fenced.split_once("```").unwrap();
+    for text in [example.as_str(), fenced] {
+        let ended = Place::new().toml(text).run(&["migrate", "--data", "payonce-data"]);
+        assert_eq!(ended.code, Some(0), "{text}\n{}", ended.all());
+    }
+}
+
+#[test]
 fn an_unknown_flag_or_command_ends_with_2() {
     for arguments in [&["serve", "--no-such-flag"][..], &["no-such-command"], &[]] {
         assert_eq!(Place::new().run(arguments).code, Some(2), "{arguments:?}");

@@ -136,7 +136,7 @@ async fn attack_7_a_token_opens_its_own_checkout_only() {
     assert_eq!(world.shown(&other).await["payment_intent"]["id"], other["payment_intent"]["id"]);
     // A token opens no merchant's door.
     let reply = world.post("/v1/checkouts").bearer(token).key("k").json(&order("3")).send().await;
-    reply.problem(401, "unauthorized");
+    reply.problem(404, "not_found");
 }
 
 #[tokio::test]
