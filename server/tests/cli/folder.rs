@@ -90,6 +90,9 @@ provider = { kind = "yookassa", account = "100500", secret = "canary", url = "ht
     let place = Place::new().toml(MERCHANT).set("PAYONCE_SECRET", SECRET);
     let running = place.start(&["serve"]);
     running.line_with("Payonce serves");
+    for file in ["payonce.db", "payonce.db-wal", "payonce.db-shm"] {
+        assert_eq!(mode(&place.path("payonce-data").join(file)), 0o600, "{file}");
+    }
     assert_eq!(running.terminate().code, Some(0));
     let other = "b3RoZXIgb3RoZXIgb3RoZXIgb3RoZXIgb3RoZXIgb3Q=";
     place.run(&["serve", "--secret", other]).refused(&[

@@ -4,7 +4,12 @@ mod schema;
 mod session;
 mod writer;
 
-use std::{borrow::Cow, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use sqlx::{
@@ -84,6 +89,7 @@ impl SqlStore<Sqlite> {
 impl Sqlite {
     /// Opens the file and brings its schema up to date.
     pub async fn open(options: SqliteOptions) -> Result<Self, StoreError> {
+        make_private(&options.path)?;
         let connect = options.connect_options();
         let mut connection = connect.connect().await.map_err(failed)?;
         migrate(&mut connection).await?;
@@ -114,6 +120,15 @@ impl Sqlite {
     pub fn readers(&self) -> &SqlitePool {
         &self.readers
     }
+}
+
+/// Makes a missing file readable by its owner only; SQLite gives the files beside it the same mode.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop).map_err(|error| StoreError::Refused(Arc::new(error)))
 }
 
 /// Brings the schema up to date. Another process may be at it in this moment, and SQLite has no lock for that: who came second

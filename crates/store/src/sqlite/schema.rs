@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
-use super::{Sqlite, SqliteOptions, failed, migrator};
+use super::{Sqlite, SqliteOptions, failed, make_private, migrator};
 use crate::StoreError;
 
 const HAS_MIGRATIONS: &str =
@@ -36,6 +36,7 @@ pub struct Migrated {
 impl Sqlite {
     /// Brings the schema of the file up to date; makes the file when it is missing.
     pub async fn migrate(path: &Path) -> Result<Migrated, StoreError> {
+        make_private(path)?;
         let mut connection = SqliteOptions::new(path).connect_options().connect().await.map_err(failed)?;
         let from = schema(&mut connection).await?;
         migrator().run(&mut connection).await.map_err(|error| StoreError::Schema(error.to_string()))?;
