@@ -101,3 +101,79 @@ pub(super) fn failed(error: sqlx::Error) -> StoreError {
         None => StoreError::Refused(Arc::new(error)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{borrow::Cow, error::Error, fmt, os::unix::process::ExitStatusExt, process::Command};
+
+    use sqlx::error::{DatabaseError, ErrorKind};
+
+    use super::*;
+
+    /// An error of SQLite with this extended code.
+    #[derive(Debug)]
+    struct Failure(i64);
+
+    impl fmt::Display for Failure {
+        fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            write!(f, "(code: {})", self.0)
+        }
+    }
+
+    impl Error for Failure {}
+
+    impl DatabaseError for Failure {
+        fn message(&self) -> &str {
+            "a failure"
+        }
+
+        fn code(&self) -> Option<Cow<'_, str>> {
+            Some(self.0.to_string().into())
+        }
+
+        fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn as_error_mut(&mut self) -> &mut (dyn Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn into_error(self: Box<Self>) -> Box<dyn Error + Send + Sync + 'static> {
+            self
+        }
+
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::Other
+        }
+    }
+
+    fn failure(code: i64) -> StoreError {
+        failed(sqlx::Error::Database(Box::new(Failure(code))))
+    }
+
+    #[test]
+    fn a_failed_fsync_ends_the_process() {
+        const CHILD: &str = "PAYONCE_TEST_FSYNC_FAILS";
+        if let Some(code) = std::env::var(CHILD).ok().and_then(|code| code.parse().ok()) {
+            failure(code);
+            return;
+        }
+        for code in [IOERR_FSYNC, IOERR_DIR_FSYNC] {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            let child = child.args(["--exact", "sqlite::session::tests::a_failed_fsync_ends_the_process"]);
+            let ended = child.env(CHILD, code.to_string()).output().unwrap().status;
+            const SIGABRT: i32 = 6;
+            assert_eq!(ended.signal(), Some(SIGABRT), "{code}: {ended}");
+        }
+    }
+
+    #[test]
+    fn every_other_failure_is_told() {
+        assert!(matches!(failure(BUSY), StoreError::Busy(_)));
+        assert!(matches!(failure(LOCKED), StoreError::Busy(_)));
+        for full_or_damaged in [13, 10, 11, 7, 778] {
+            assert!(matches!(failure(full_or_damaged), StoreError::Refused(_)), "{full_or_damaged}");
+        }
+    }
+}
