@@ -95,6 +95,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             payment_method: None,
             decline: None,
             next_action: None,
+            progress: None,
             previous_intent_id: None,
             created_at: "2026-11-30T07:00:00Z".to_owned(),
             provider: None,

@@ -198,6 +198,7 @@ mod tests {
                 message: "No money".into(),
             }),
             next_action: Some(NextAction::Redirect { url: "https://bank.example/confirm/1".into() }),
+            progress: None,
             previous_intent_id: None,
             created_at: "2026-11-30T10:00:00Z".into(),
             provider: None,

@@ -117,6 +117,7 @@ pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> P
         }),
         decline: decline(&intent.state),
         next_action: next_action(&intent.state),
+        progress: None,
         previous_intent_id: intent.previous.map(|id| id.to_string()),
         created_at: rfc3339(intent.created_at),
         provider: None,

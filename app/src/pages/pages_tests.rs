@@ -55,6 +55,7 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
             payment_method: None,
             decline: None,
             next_action: None,
+            progress: None,
             previous_intent_id: None,
             created_at: "2026-11-30T10:00:00Z".into(),
             provider: None,

@@ -12,7 +12,7 @@ pub use checkout::{Capture, Checkout, CheckoutIntent, CheckoutStatus, CreateChec
 pub use metadata::Metadata;
 pub use payment_intent::{
     Attempt, Decline, IntentState, JournalEntry, NextAction, PaymentIntent, PaymentMethod,
-    PaymentMethodInput, ProviderLink, Submit,
+    PaymentMethodInput, Progress, ProgressKind, ProgressStep, ProviderLink, Submit,
 };
 pub use problem::Problem;
 

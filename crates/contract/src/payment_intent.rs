@@ -109,6 +109,9 @@ pub struct PaymentIntent {
     /// What the shopper has to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_action: Option<NextAction>,
+    /// What was done to learn the result, once it was submitted and while it is not settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
     /// The intent this one tries again (`pi_…`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_intent_id: Option<String>,
@@ -156,6 +159,48 @@ pub enum NextAction {
         /// Where it is.
         url: String,
     },
+}
+
+/// What was done to learn a result, for the shopper who waits for it (N2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// First submit. RFC 3339, UTC.
+    pub since: String,
+    /// When the provider was last asked. RFC 3339, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_look_at: Option<String>,
+    /// When it will be asked next. RFC 3339, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_look_at: Option<String>,
+    /// What was done, oldest first.
+    pub steps: Vec<ProgressStep>,
+}
+
+/// One thing that was done or happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgressStep {
+    /// RFC 3339, UTC.
+    pub at: String,
+    /// What.
+    pub what: ProgressKind,
+}
+
+/// What was done or happened on the way to a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgressKind {
+    /// Sent to the provider; its answer is awaited.
+    Sent,
+    /// Sent, and no answer that says anything came back.
+    Unanswered,
+    /// Could not be sent, or was turned away unread: nothing was executed.
+    NotExecuted,
+    /// Sent, and answered.
+    Answered,
+    /// The provider waits for the shopper.
+    AtBank,
+    /// A person looks at it.
+    InReview,
 }
 
 /// The provider's object behind an intent.
