@@ -33,8 +33,20 @@ pub enum Event {
     },
     /// The moment after which nothing is sent any more has passed.
     ExecuteUntilPassed,
+    /// Two complete listings, some time apart and both begun when a straggling send could take no money any more, do not hold an
+    /// object of this intent: the evidence that there is none.
+    Absent,
     /// Too long unknown, even for queries.
     Overdue,
+    /// Work on it ended without a result again and again.
+    Stuck,
+    /// A person found the object that took the money.
+    JudgedCharged {
+        /// The object.
+        object: ObjectId,
+    },
+    /// A person found that no money was taken.
+    JudgedNotCharged,
     /// The checkout's time has run out.
     Expired,
     /// The checkout's terms changed.
@@ -53,7 +65,11 @@ impl Event {
             Self::Observed(_) => "observed",
             Self::Mismatched { .. } => "mismatched",
             Self::ExecuteUntilPassed => "execute_until_passed",
+            Self::Absent => "absent",
             Self::Overdue => "overdue",
+            Self::Stuck => "stuck",
+            Self::JudgedCharged { .. } => "judged_charged",
+            Self::JudgedNotCharged => "judged_not_charged",
             Self::Expired => "expired",
             Self::Replaced => "replaced",
         }
@@ -66,6 +82,8 @@ impl Event {
 pub enum NotExecutedReason {
     /// The connection failed before a byte of the request left.
     NotSent,
+    /// The process woke too late: its claim had run out before the first byte could leave (R14, R17).
+    TooLate,
     /// 401 or 403: our credentials are not accepted.
     NotAuthorized,
     /// 404 or 405: no such door.

@@ -8,6 +8,7 @@ mod ids;
 mod journal;
 mod money;
 mod observation;
+mod operation;
 mod retry;
 mod state;
 mod step;
@@ -23,9 +24,12 @@ pub use ids::{
 };
 pub use journal::{JournalHash, JournalLine};
 pub use money::{Currency, Money, MoneyError};
-pub use observation::{Ending, Mismatch, ObjectStatus, Observation, PaidWith, Terms};
+pub use observation::{
+    Ending, Mismatch, ObjectStatus, Observation, PaidWith, RefundObservation, RefundStatus, Terms,
+};
+pub use operation::{OperationEvent, OperationKind, OperationState};
 pub use retry::RetryPolicy;
 pub use state::{Awaits, CanceledReason, DeclinedBy, ReviewReason, Stance, State, StateName};
-pub use step::{Step, next_step};
+pub use step::{Dispatch, Step, next_operation_step, next_step};
 pub use time::Timestamp;
 pub use transition::{Anomaly, Decision, Effect, TransitionError, transition};

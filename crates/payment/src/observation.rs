@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{IntentId, Money, ObjectId, Timestamp};
+use crate::{IntentId, Money, ObjectId, OperationId, OrderId, Timestamp};
 
 /// One look at a provider's payment: from a response, a query, a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Observation {
     pub amount: Money,
     /// The intent named in its metadata, if it is one of ours.
     pub intent: Option<IntentId>,
+    /// The order named in its metadata, whoever made it.
+    pub order: Option<OrderId>,
     /// What it is paid with, as far as the provider tells.
     pub paid_with: Option<PaidWith>,
     /// When the provider made it.
@@ -84,6 +86,37 @@ pub enum Ending {
     },
     /// The shopper did not confirm in time.
     Expired {
+        /// The provider's code.
+        code: String,
+    },
+}
+
+/// One look at a provider's refund: from a response, a query, a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefundObservation {
+    /// The provider's id of it.
+    pub object: ObjectId,
+    /// The payment it returns money of.
+    pub payment: ObjectId,
+    /// Where it stands.
+    pub status: RefundStatus,
+    /// Its sum.
+    pub amount: Money,
+    /// Our operation named in it, if it is one of ours: equal sums are told apart by it.
+    pub operation: Option<OperationId>,
+    /// When the provider made it.
+    pub created_at: Option<Timestamp>,
+}
+
+/// Where a provider's refund stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefundStatus {
+    /// Under way.
+    Pending,
+    /// The money went back.
+    Succeeded,
+    /// It did not.
+    Canceled {
         /// The provider's code.
         code: String,
     },

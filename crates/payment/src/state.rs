@@ -107,6 +107,10 @@ impl DeclinedBy {
 pub enum CanceledReason {
     /// Every send was definitely not executed, and no other may follow.
     NotExecuted,
+    /// The provider's listings prove that no send was executed.
+    Absent,
+    /// A person found that no money was taken.
+    JudgedNotCharged,
     /// The checkout's terms changed before anything was sent.
     Replaced,
     /// The provider's object was cancelled.
@@ -122,6 +126,8 @@ pub enum CanceledReason {
 pub enum ReviewReason {
     /// Still unknown long after the last send.
     Overdue,
+    /// Work on it ended without a result again and again.
+    Stuck,
     /// The provider's object contradicts what we asked for, and stays so.
     Mismatch(Mismatch),
 }

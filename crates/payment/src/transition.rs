@@ -93,7 +93,11 @@ pub fn transition(state: &State, event: Event, now: Timestamp) -> Result<Decisio
         Event::Observed(observation) => Some(observed(state, observation, now)),
         Event::Mismatched { mismatch, .. } => unanswered(state, UnknownReason::Mismatch(mismatch), now),
         Event::ExecuteUntilPassed => execute_until_passed(state),
+        Event::Absent => absent(state),
         Event::Overdue => Some(overdue(state, now)),
+        Event::Stuck => Some(stuck(state, now)),
+        Event::JudgedCharged { object } => judged_charged(state, object, now),
+        Event::JudgedNotCharged => judged_not_charged(state),
         Event::Expired => Some(expired(state)),
         Event::Replaced => replaced(state),
     };
@@ -260,6 +264,79 @@ fn execute_until_passed(state: &State) -> Option<Decision> {
         | State::Declined { .. }
         | State::Canceled { .. }
         | State::Expired { .. } => Some(Decision::stay(state)),
+    }
+}
+
+/// Listings prove it only for what has no object: an object that is known is asked for itself.
+fn absent(state: &State) -> Option<Decision> {
+    let ended = Decision::to(State::Canceled { reason: CanceledReason::Absent });
+    match state {
+        State::Created => None,
+        State::Processing { .. }
+        | State::Confirming { object: None, .. }
+        | State::NeedsReview { object: None, .. } => Some(ended),
+        State::Confirming { object: Some(_), .. }
+        | State::NeedsReview { object: Some(_), .. }
+        | State::RequiresAction { .. }
+        | State::Authorized { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => Some(Decision::stay(state)),
+    }
+}
+
+/// What always ends its worker's life stops being tried, and stands before a person.
+fn stuck(state: &State, now: Timestamp) -> Decision {
+    match state {
+        State::Processing { .. }
+        | State::RequiresAction { .. }
+        | State::Confirming { .. }
+        | State::Authorized { .. } => Decision::to(State::NeedsReview {
+            since: now,
+            why: ReviewReason::Stuck,
+            object: state.object().cloned(),
+        }),
+        State::Created
+        | State::NeedsReview { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => Decision::stay(state),
+    }
+}
+
+/// A person's word ends only what waits for a person; on an ended intent the money is recorded and the state stays.
+fn judged_charged(state: &State, object: ObjectId, now: Timestamp) -> Option<Decision> {
+    let charge = Effect::Charge { object: object.clone() };
+    match state {
+        State::NeedsReview { .. } => Some(Decision::to(State::Succeeded { object, at: now }).with(charge)),
+        State::Declined { .. } | State::Canceled { .. } | State::Expired { .. } => {
+            Some(Decision::stay(state).with(Effect::Anomaly(Anomaly::PaidAfterEnd)).with(charge))
+        }
+        State::Created
+        | State::Processing { .. }
+        | State::RequiresAction { .. }
+        | State::Confirming { .. }
+        | State::Authorized { .. }
+        | State::Succeeded { .. } => None,
+    }
+}
+
+fn judged_not_charged(state: &State) -> Option<Decision> {
+    match state {
+        State::NeedsReview { .. } => {
+            Some(Decision::to(State::Canceled { reason: CanceledReason::JudgedNotCharged }))
+        }
+        State::Created
+        | State::Processing { .. }
+        | State::RequiresAction { .. }
+        | State::Confirming { .. }
+        | State::Authorized { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => None,
     }
 }
 
