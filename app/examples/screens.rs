@@ -6,7 +6,7 @@ use std::{env, fs, path::Path};
 use app::{Assets, Lang, Message, Notice, Page, render_message};
 use contract::{
     Amount, Checkout, CheckoutIntent, CheckoutStatus, Decline, IntentState, Metadata, NextAction,
-    PaymentIntent, PaymentMethod,
+    PaymentIntent, PaymentMethod, Progress, ProgressKind, ProgressStep,
 };
 
 fn main() -> std::io::Result<()> {
@@ -39,6 +39,15 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
     let mut action = page(CheckoutStatus::Open, IntentState::RequiresAction);
     action.intent.next_action =
         Some(NextAction::Redirect { url: "https://bank.example/confirm/1".to_owned() });
+    let mut released = action.clone();
+    released.notice = Some(Notice::ReleasedBy("2026-11-30T11:05:00.000Z".to_owned()));
+    let mut confirming = page(CheckoutStatus::Open, IntentState::Confirming);
+    confirming.intent.progress = Some(progress(&[ProgressKind::Unanswered, ProgressKind::Unanswered]));
+    confirming.mails = true;
+    let mut nameless = confirming.clone();
+    nameless.email = None;
+    let mut review = page(CheckoutStatus::Open, IntentState::NeedsReview);
+    review.intent.progress = Some(progress(&[ProgressKind::Unanswered, ProgressKind::InReview]));
     let mut paid = page(CheckoutStatus::Paid, IntentState::Succeeded);
     paid.intent.payment_method =
         Some(PaymentMethod { kind: "card_token".to_owned(), last4: Some("4444".to_owned()) });
@@ -50,14 +59,22 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
         ("noted", noted),
         ("processing", page(CheckoutStatus::Open, IntentState::Processing)),
         ("requires_action", action),
-        ("confirming", page(CheckoutStatus::Open, IntentState::Confirming)),
+        ("released", released),
+        ("confirming", confirming),
+        ("confirming-no-mail", nameless),
         ("authorized", page(CheckoutStatus::Open, IntentState::Authorized)),
-        ("needs_review", page(CheckoutStatus::Open, IntentState::NeedsReview)),
+        ("needs_review", review),
         ("succeeded", paid),
         ("declined", declined),
         ("canceled", page(CheckoutStatus::Canceled, IntentState::Canceled)),
         ("expired", page(CheckoutStatus::Expired, IntentState::Expired)),
     ]
+}
+
+fn progress(kinds: &[ProgressKind]) -> Progress {
+    let at = |second: usize| format!("2026-11-30T07:00:{second:02}.000Z");
+    let steps = kinds.iter().enumerate().map(|(place, what)| ProgressStep { at: at(place * 8), what: *what });
+    Progress { since: at(0), last_look_at: Some(at(20)), next_look_at: Some(at(32)), steps: steps.collect() }
 }
 
 fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Page {
@@ -96,6 +113,8 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             decline: None,
             next_action: None,
             progress: None,
+            behind: false,
+            released_by: None,
             previous_intent_id: None,
             created_at: "2026-11-30T07:00:00Z".to_owned(),
             provider: None,
@@ -106,6 +125,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
         return_url: Some("https://shop.example/orders/123".to_owned()),
         tokenize_url: env::var("PAYONCE_TOKENIZE").unwrap_or_else(|_| "/v3/tokens".to_owned()),
         paid_at: None,
+        mails: false,
         notice: None,
     }
 }

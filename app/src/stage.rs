@@ -104,12 +104,27 @@ pub enum Note {
     TooManyTries,
     /// A new try could not be asked for.
     NotRenewed,
+    /// The bank was asked to let go of the payment.
+    ReleaseAsked,
+    /// The bank lets go of it by itself, by then.
+    ReleasedBy,
+    /// The bank could not be asked to let go.
+    NotReleased,
 }
 
 impl Note {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Unreached, Self::NoToken, Self::Busy, Self::Refused, Self::TooManyTries, Self::NotRenewed];
+    pub const ALL: [Self; 9] = [
+        Self::Unreached,
+        Self::NoToken,
+        Self::Busy,
+        Self::Refused,
+        Self::TooManyTries,
+        Self::NotRenewed,
+        Self::ReleaseAsked,
+        Self::ReleasedBy,
+        Self::NotReleased,
+    ];
 
     /// `data-note` in the page.
     pub fn name(self) -> &'static str {
@@ -120,6 +135,9 @@ impl Note {
             Self::Refused => "refused",
             Self::TooManyTries => "too-many-tries",
             Self::NotRenewed => "not-renewed",
+            Self::ReleaseAsked => "release-asked",
+            Self::ReleasedBy => "released-by",
+            Self::NotReleased => "not-released",
         }
     }
 }

@@ -13,6 +13,8 @@ use crate::{
 const GLANCES: u32 = 5;
 /// Longest pause between two questions.
 const PAUSE_MAX_S: u32 = 15;
+/// The pause while the stream tells: a connection can die without a word.
+const LIVE_PAUSE_S: u32 = 30;
 
 /// Something that happened to the page.
 #[derive(Debug)]
@@ -23,8 +25,16 @@ pub enum Event {
     Replied(Reply),
     /// The server said how the intent stands; `None` when it could not be asked.
     Asked(Option<Seen>),
-    /// The pause before the next question is over, or the shopper does not want to wait for it.
+    /// The stream told how the intent stands; `None` when it broke.
+    Told(Option<Seen>),
+    /// The pause before the next question is over.
     Due,
+    /// The shopper wants the bank to be asked now.
+    Check,
+    /// The shopper wants to pay another way than at the bank's page.
+    Release,
+    /// What came of it; `None` when the server could not be reached.
+    Released(Option<Seen>),
     /// This browser has been here before, or another tab did something. Never believed, only a reason to ask.
     Heard,
     /// The page came back from the back-forward cache.
@@ -66,6 +76,10 @@ pub enum Command {
         /// The pause in seconds.
         pause_s: u32,
     },
+    /// Have the bank asked how the intent stands.
+    Check,
+    /// Have the bank asked to let go of the payment.
+    Release,
     /// Ask for a new intent.
     Renew,
     /// Put the new terms on the form, in place of the old.
@@ -89,12 +103,14 @@ pub struct Visit {
     pause_s: Option<u32>,
     /// Last digits of the card this page sent.
     offered: Option<String>,
+    /// Whether the stream tells.
+    live: bool,
 }
 
 impl Visit {
     /// A page that opens with what the server rendered.
     pub fn new(stage: Stage) -> Self {
-        Self { stage, note: None, asked: GLANCES, pause_s: None, offered: None }
+        Self { stage, note: None, asked: GLANCES, pause_s: None, offered: None, live: false }
     }
 
     /// Where the page stands.
@@ -105,6 +121,17 @@ impl Visit {
     /// Whether the intent has ended.
     pub fn is_over(&self) -> bool {
         matches!(&self.stage, Stage::Known(seen) if seen.state.is_final())
+    }
+
+    /// Whether the page wants the stream.
+    pub fn watches(&self) -> bool {
+        match &self.stage {
+            Stage::Checking | Stage::Elsewhere => true,
+            Stage::Known(seen) => is_awaited(seen.state),
+            Stage::Ready | Stage::Invalid(_) | Stage::Submitting | Stage::Changed(_) | Stage::Renewing(_) => {
+                false
+            }
+        }
     }
 
     /// The line above the screen.
@@ -149,10 +176,15 @@ impl Visit {
             Event::Pay(form) => self.pay(form),
             Event::Replied(reply) => self.take_reply(reply),
             Event::Asked(seen) => self.take_answer(seen),
+            Event::Told(seen) => self.take_told(seen),
             Event::Due => {
                 self.pause_s = None;
                 vec![Command::Ask]
             }
+            Event::Check => self.check_now(),
+            Event::Release if self.is_at_the_bank() => vec![Command::Release],
+            Event::Release => Vec::new(),
+            Event::Released(seen) => self.take_release(seen),
             Event::Heard => self.hear(),
             Event::Restored if self.stage == Stage::Submitting => self.check(),
             Event::Restored => self.hear(),
@@ -166,6 +198,10 @@ impl Visit {
                 Vec::new()
             }
         }
+    }
+
+    fn is_at_the_bank(&self) -> bool {
+        matches!(&self.stage, Stage::Known(seen) if seen.state == IntentState::RequiresAction)
     }
 
     fn enter(&mut self, stage: Stage, note: Option<Note>) {
@@ -233,8 +269,6 @@ impl Visit {
         match &self.stage {
             Stage::Submitting | Stage::Renewing(_) => Vec::new(),
             Stage::Known(seen) if seen.state == IntentState::Succeeded => Vec::new(),
-            // Another tab may have begun a new try: the page of the old one has nothing to ask about.
-            Stage::Known(seen) if seen.state.is_final() => vec![Command::Reload],
             Stage::Ready | Stage::Invalid(_) => {
                 self.asked = 0;
                 vec![Command::Ask]
@@ -249,6 +283,8 @@ impl Visit {
         match (&self.stage, seen.state) {
             // These wait for an answer of their own.
             (Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_), _) => Vec::new(),
+            // The page shows an intent that matters no more.
+            (_, _) if seen.behind => vec![Command::Reload],
             // The POST never arrived: the same form, the same key.
             (Stage::Checking, IntentState::Created) => {
                 self.enter(Stage::Ready, Some(Note::Unreached));
@@ -277,9 +313,52 @@ impl Visit {
         }
     }
 
+    /// The other tabs have no stream of their own: they are told that there is news.
+    fn take_told(&mut self, seen: Option<Seen>) -> Vec<Command> {
+        let was_live = std::mem::replace(&mut self.live, seen.is_some());
+        if seen.is_some() {
+            let mut commands = self.take_answer(seen);
+            commands.push(Command::Tell);
+            commands
+        } else if was_live {
+            self.asked = 0;
+            self.ask_later()
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn check_now(&mut self) -> Vec<Command> {
+        match &self.stage {
+            Stage::Known(seen) if is_awaited(seen.state) => vec![Command::Check],
+            Stage::Checking | Stage::Elsewhere => vec![Command::Ask],
+            Stage::Known(_)
+            | Stage::Ready
+            | Stage::Invalid(_)
+            | Stage::Submitting
+            | Stage::Changed(_)
+            | Stage::Renewing(_) => Vec::new(),
+        }
+    }
+
+    fn take_release(&mut self, seen: Option<Seen>) -> Vec<Command> {
+        let note = match &seen {
+            None => Note::NotReleased,
+            Some(seen) if seen.released_by.is_some() => Note::ReleasedBy,
+            Some(_) => Note::ReleaseAsked,
+        };
+        let commands = self.take_answer(seen);
+        if self.is_at_the_bank() {
+            self.note = Some(note);
+        }
+        commands
+    }
+
     fn learn(&mut self, seen: Seen) -> Vec<Command> {
         let state = seen.state;
-        self.enter(Stage::Known(seen), None);
+        // What was said of the bank's page stays true as long as the bank waits.
+        let note = self.note.filter(|_| self.is_at_the_bank() && state == IntentState::RequiresAction);
+        self.enter(Stage::Known(seen), note);
         if state.is_final() {
             vec![Command::Forget]
         } else if is_awaited(state) {
@@ -289,7 +368,7 @@ impl Visit {
         }
     }
 
-    /// 1, 2, 4, 8, 15, 15… seconds; an open form stops asking after a while.
+    /// 1, 2, 4, 8, 15, 15… seconds, seldom while the stream tells; an open form stops asking after a while.
     fn ask_later(&mut self) -> Vec<Command> {
         let wants = match &self.stage {
             Stage::Ready | Stage::Invalid(_) => self.asked + 1 < GLANCES,
@@ -300,7 +379,8 @@ impl Visit {
         if !wants {
             return Vec::new();
         }
-        let pause_s = 1_u32.checked_shl(self.asked).unwrap_or(PAUSE_MAX_S).min(PAUSE_MAX_S);
+        let growing_s = 1_u32.checked_shl(self.asked).unwrap_or(PAUSE_MAX_S).min(PAUSE_MAX_S);
+        let pause_s = if self.live { LIVE_PAUSE_S } else { growing_s };
         self.asked = self.asked.saturating_add(1).min(u32::BITS);
         self.pause_s = Some(pause_s);
         vec![Command::AskIn { pause_s }]

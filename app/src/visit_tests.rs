@@ -194,16 +194,119 @@ fn a_page_from_the_back_forward_cache_shows_the_truth() {
     assert_eq!(visit.handle(Event::Restored), [Command::Ask]);
     assert_eq!(visit.stage(), &Stage::Checking, "no dead spinner");
     assert_eq!(known(RequiresAction).handle(Event::Restored), [Command::Ask]);
-    assert_eq!(known(Declined).handle(Event::Restored), [Command::Reload]);
+    assert_eq!(known(Declined).handle(Event::Restored), [Command::Ask]);
     assert_eq!(known(Succeeded).handle(Event::Restored), []);
     assert_eq!(Visit::new(Stage::Ready).handle(Event::Restored), [Command::Ask]);
+}
+
+fn behind(state: IntentState) -> Event {
+    Event::Asked(Some(Seen { behind: true, ..Seen::bare(state) }))
+}
+
+#[test]
+fn a_page_whose_intent_was_left_behind_is_read_anew_and_no_other_is() {
+    for state in [Declined, IntentState::Canceled, RequiresAction, Confirming] {
+        assert_eq!(known(state).handle(behind(state)), [Command::Reload], "{state:?}");
+    }
+    assert_eq!(known(Declined).handle(asked(Declined)), [], "a reload would only bring the same");
+    assert_eq!(known(Declined).handle(Event::Asked(None)), []);
+    let mut visit = Visit::new(Stage::Ready);
+    visit.handle(Event::Heard);
+    assert_eq!(
+        visit.handle(behind(IntentState::Canceled)),
+        [Command::Reload],
+        "another order's terms stand there"
+    );
+    assert_eq!(submitting().handle(behind(Created)), [], "it waits for an answer of its own");
+}
+
+#[test]
+fn n1_what_the_stream_tells_is_shown_and_the_other_tabs_are_told_to_ask() {
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Seen(Seen::bare(Confirming))));
+    assert!(visit.watches());
+    let told = visit.handle(Event::Told(Some(Seen::bare(Confirming))));
+    assert_eq!(
+        told,
+        [Command::AskIn { pause_s: 30 }, Command::Tell],
+        "seldom, should the stream die without a word"
+    );
+    assert_eq!(visit.handle(Event::Told(Some(Seen::bare(Succeeded)))), [Command::Forget, Command::Tell]);
+    assert_eq!(visit.stage().name(), "succeeded");
+    assert!(!visit.watches());
+    assert_eq!(visit.handle(Event::Told(None)), []);
+}
+
+#[test]
+fn n2_a_broken_stream_is_replaced_by_questions_at_growing_intervals() {
+    let mut visit = known(Confirming);
+    visit.handle(Event::Told(Some(Seen::bare(Confirming))));
+    assert_eq!(visit.handle(Event::Told(None)), [Command::AskIn { pause_s: 1 }]);
+    assert_eq!(visit.handle(Event::Told(None)), [], "it is broken already");
+    for pause_s in [2, 4, 8, 15, 15] {
+        assert_eq!(visit.handle(Event::Asked(None)), [Command::AskIn { pause_s }]);
+    }
+    assert_eq!(visit.handle(asked(Confirming)), [Command::AskIn { pause_s: 15 }]);
+    visit.handle(Event::Told(Some(Seen::bare(Confirming))));
+    assert_eq!(visit.pause_s(), Some(30));
+}
+
+#[test]
+fn only_a_page_that_waits_wants_the_stream() {
+    for state in [Processing, RequiresAction, Confirming, IntentState::NeedsReview] {
+        assert!(known(state).watches(), "{state:?}");
+    }
+    for state in [Succeeded, Declined, IntentState::Canceled, IntentState::Expired, IntentState::Authorized] {
+        assert!(!known(state).watches(), "{state:?}");
+    }
+    assert!(!Visit::new(Stage::Ready).watches() && !submitting().watches());
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Lost));
+    assert!(visit.watches(), "the server may be back before the next question is due");
+    visit.handle(Event::Told(Some(Seen::bare(Created))));
+    assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Unreached)));
+}
+
+#[test]
+fn n2_check_now_asks_the_bank_where_there_is_something_to_ask() {
+    for state in [Processing, RequiresAction, Confirming, IntentState::NeedsReview] {
+        assert_eq!(known(state).handle(Event::Check), [Command::Check]);
+    }
+    assert_eq!(known(Succeeded).handle(Event::Check), []);
+    let mut visit = submitting();
+    assert_eq!(visit.handle(Event::Check), []);
+    visit.handle(Event::Replied(Reply::Lost));
+    assert_eq!(visit.handle(Event::Check), [Command::Ask], "whether it arrived is ours to know");
+}
+
+#[test]
+fn paying_another_way_says_until_when_the_bank_holds_it_and_offers_no_form_before() {
+    let mut visit = known(RequiresAction);
+    assert_eq!(visit.handle(Event::Release), [Command::Release]);
+    let by = Seen { released_by: Some("2026-11-30T11:00:00Z".into()), ..Seen::bare(RequiresAction) };
+    visit.handle(Event::Released(Some(by)));
+    assert_eq!((visit.stage().name(), visit.note()), ("requires_action", Some(Note::ReleasedBy)));
+    visit.handle(Event::Told(Some(Seen::bare(RequiresAction))));
+    assert_eq!(visit.note(), Some(Note::ReleasedBy), "what was said stays true");
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))), []);
+    visit.handle(asked(IntentState::Canceled));
+    assert_eq!((visit.stage().name(), visit.note()), ("canceled", None));
+
+    let mut visit = known(RequiresAction);
+    visit.handle(Event::Released(None));
+    assert_eq!(visit.note(), Some(Note::NotReleased));
+    visit.handle(Event::Released(Some(Seen::bare(RequiresAction))));
+    assert_eq!(visit.note(), Some(Note::ReleaseAsked));
+    visit.handle(Event::Released(Some(Seen::bare(Succeeded))));
+    assert_eq!((visit.stage().name(), visit.note()), ("succeeded", None), "confirmed meanwhile");
+    assert_eq!(known(Confirming).handle(Event::Release), []);
 }
 
 /// Every sequence of six events from a small alphabet: a submit leaves only from an open form, and at most one is
 /// unanswered at a time.
 #[test]
 fn no_sequence_of_events_has_two_submits_in_flight() {
-    let events: [fn() -> Event; 8] = [
+    let events: [fn() -> Event; 10] = [
         || Event::Pay(Ok(form())),
         || Event::Replied(Reply::Lost),
         || asked(Created),
@@ -212,19 +315,22 @@ fn no_sequence_of_events_has_two_submits_in_flight() {
         || Event::Heard,
         || Event::Restored,
         || Event::Replied(Reply::Seen(Seen::bare(Confirming))),
+        || Event::Told(Some(Seen::bare(Created))),
+        || Event::Check,
     ];
-    for sequence in 0..8_usize.pow(6) {
+    for sequence in 0..10_usize.pow(6) {
         let mut visit = Visit::new(Stage::Ready);
         let mut under_way = false;
         for place in 0..6 {
-            let event = events[sequence / 8_usize.pow(place) % 8]();
+            let event = events[sequence / 10_usize.pow(place) % 10]();
             // Only the server's word that it knows of none ends a submit that was not answered.
-            let cleared = matches!(&event, Event::Asked(Some(seen)) if seen.state == Created);
+            let cleared =
+                matches!(&event, Event::Asked(Some(seen)) | Event::Told(Some(seen)) if seen.state == Created);
             let checking = *visit.stage() == Stage::Checking;
             let commands = visit.handle(event);
             under_way &= !(cleared && checking);
             if commands.iter().any(|command| matches!(command, Command::Submit(_))) {
-                assert!(!under_way, "{sequence:o}");
+                assert!(!under_way, "{sequence}");
                 under_way = true;
             }
         }

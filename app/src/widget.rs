@@ -35,6 +35,8 @@ struct Running {
 enum Request {
     Pay(Form, Terms),
     Ask,
+    Check,
+    Release,
     Renew,
 }
 
@@ -80,11 +82,11 @@ impl Running {
         let been_here = !opening.is_over() && memory.remember(&page.intent(), &page.submit_key());
         let first = opening.open(been_here);
         page.hydrated();
-        show::localise(&page);
+        page.watch(opening.watches());
 
         let running = Rc::new(Self { visit: RefCell::new(opening), page, memory, timer: Cell::new(None) });
         let listening = running.clone();
-        signals::listen(&running.memory, move |event| Self::handle(&listening, event));
+        signals::listen(&running.memory, running.page.target(), move |event| Self::handle(&listening, event));
         first.into_iter().for_each(|command| Self::obey(&running, command));
         Some(running)
     }
@@ -98,8 +100,14 @@ impl Running {
             }
             "again" => Self::handle(running, Event::TryAgain),
             "accept" => Self::handle(running, Event::Accept),
-            "check" => Self::handle(running, Event::Due),
+            "check" => Self::handle(running, Event::Check),
+            "release" => Self::handle(running, Event::Release),
             "copy" => running.page.copy_link(),
+            // The browser posts the form; the other tabs are to look what comes of it.
+            "bank" => {
+                running.memory.tell();
+                return false;
+            }
             _ => return false,
         }
         true
@@ -115,6 +123,9 @@ impl Running {
     fn obey(running: &Rc<Self>, command: Command) {
         match command {
             Command::Submit(form) => {
+                if let Some(email) = &form.email {
+                    show::promise_mail(&running.page, email);
+                }
                 if let Some(terms) = running.page.terms() {
                     Self::send(running, Request::Pay(form, terms));
                 }
@@ -133,6 +144,11 @@ impl Running {
                 show::adopt(&running.page, &offer);
                 running.memory.remember(&offer.intent, &offer.submit_key);
             }
+            Command::Check => {
+                running.stop_waiting();
+                Self::send(running, Request::Check);
+            }
+            Command::Release => Self::send(running, Request::Release),
             Command::Renew => Self::send(running, Request::Renew),
             Command::Reload => PageElements::reload(),
             Command::Tell => running.memory.tell(),
@@ -147,6 +163,8 @@ impl Running {
             let event = match request {
                 Request::Pay(form, terms) => Event::Replied(net::pay(&server, form, terms).await),
                 Request::Ask => Event::Asked(net::ask(&server).await),
+                Request::Check => Event::Asked(net::check(&server).await),
+                Request::Release => Event::Released(net::release(&server).await),
                 Request::Renew => Event::Renewed(net::renew(&server).await),
             };
             Self::handle(&running, event);

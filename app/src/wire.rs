@@ -12,6 +12,8 @@ pub trait Answer {
     fn text(&self, path: &[&str]) -> Option<String>;
     /// The whole number there.
     fn number(&self, path: &[&str]) -> Option<i64>;
+    /// Whether `true` stands there.
+    fn flag(&self, path: &[&str]) -> bool;
 }
 
 /// What the page knows of an intent.
@@ -25,6 +27,10 @@ pub struct Seen {
     pub decline: Option<String>,
     /// The bank's page, while the shopper has to act there.
     pub bank_url: Option<String>,
+    /// The checkout has gone on without this intent.
+    pub behind: bool,
+    /// When the bank lets go of it by itself, where it was asked to.
+    pub released_by: Option<String>,
 }
 
 impl Seen {
@@ -38,12 +44,14 @@ impl Seen {
             decline: answer.text(&["decline", "code"]),
             // Anything but a web address has no business in a link.
             bank_url: answer.text(&["next_action", "url"]).filter(|url| url.starts_with("http")),
+            behind: answer.flag(&["behind"]),
+            released_by: answer.text(&["released_by"]),
         })
     }
 
     /// What is known when only the state is.
     pub fn bare(state: IntentState) -> Self {
-        Self { state, last4: None, decline: None, bank_url: None }
+        Self { state, last4: None, decline: None, bank_url: None, behind: false, released_by: None }
     }
 }
 
@@ -175,6 +183,10 @@ mod tests {
         fn number(&self, path: &[&str]) -> Option<i64> {
             path.iter().try_fold(self, |value, name| value.get(name))?.as_i64()
         }
+
+        fn flag(&self, path: &[&str]) -> bool {
+            path.iter().try_fold(self, |value, name| value.get(name)).and_then(Value::as_bool) == Some(true)
+        }
     }
 
     fn on_the_wire(answer: &impl Serialize) -> Value {
@@ -199,6 +211,8 @@ mod tests {
             }),
             next_action: Some(NextAction::Redirect { url: "https://bank.example/confirm/1".into() }),
             progress: None,
+            behind: true,
+            released_by: Some("2026-11-30T11:00:00Z".into()),
             previous_intent_id: None,
             created_at: "2026-11-30T10:00:00Z".into(),
             provider: None,
@@ -214,7 +228,10 @@ mod tests {
         assert_eq!(seen.last4.as_deref(), Some("4600"));
         assert_eq!(seen.decline.as_deref(), Some("insufficient_funds"));
         assert_eq!(seen.bank_url.as_deref(), Some("https://bank.example/confirm/1"));
+        assert_eq!((seen.behind, seen.released_by.as_deref()), (true, Some("2026-11-30T11:00:00Z")));
         let bare = PaymentIntent {
+            behind: false,
+            released_by: None,
             state: IntentState::Created,
             payment_method: None,
             decline: None,

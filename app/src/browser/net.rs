@@ -1,4 +1,4 @@
-//! The island's four requests, and what their answers mean.
+//! The island's requests, and what their answers mean.
 //! Must never retry by itself, and never take silence for an answer.
 
 use js_sys::{JSON, Reflect};
@@ -6,6 +6,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, Headers, RequestCache, RequestCredentials, RequestInit, Response};
 
+use super::page::PageElements;
 use crate::{
     form::Form,
     stage::Note,
@@ -25,13 +26,16 @@ pub(crate) struct Server {
     pub(crate) tokenize_url: String,
 }
 
-/// An answer that came whole. One that is no JSON has no fields.
+/// JSON that the browser has parsed. What is none has no fields.
+pub(crate) struct Body(pub(crate) JsValue);
+
+/// An answer that came whole.
 struct Received {
     status: u16,
-    body: JsValue,
+    body: Body,
 }
 
-impl Answer for Received {
+impl Answer for Body {
     fn text(&self, path: &[&str]) -> Option<String> {
         self.at(path)?.as_string()
     }
@@ -39,11 +43,15 @@ impl Answer for Received {
     fn number(&self, path: &[&str]) -> Option<i64> {
         self.at(path)?.as_f64().map(|number| number as i64)
     }
+
+    fn flag(&self, path: &[&str]) -> bool {
+        self.at(path).is_some_and(|value| value.is_truthy())
+    }
 }
 
-impl Received {
+impl Body {
     fn at(&self, path: &[&str]) -> Option<JsValue> {
-        path.iter().try_fold(self.body.clone(), |value, name| Reflect::get(&value, &(*name).into())).ok()
+        path.iter().try_fold(self.0.clone(), |value, name| Reflect::get(&value, &(*name).into())).ok()
     }
 }
 
@@ -52,9 +60,9 @@ pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Reply {
     let token = match fetch(&server.tokenize_url, Some(wire::write_card(&form.card)), &[]).await {
         // Nothing was sent to our server yet, so whatever went wrong here started nothing.
         None => return Reply::NotSent(Note::NoToken),
-        Some(answer) => match (answer.status, wire::read_token(&answer)) {
+        Some(answer) => match (answer.status, wire::read_token(&answer.body)) {
             (200..300, Some(token)) => token,
-            (400, _) => return Reply::FieldRefused(wire::read_refusal(&answer)),
+            (400, _) => return Reply::FieldRefused(wire::read_refusal(&answer.body)),
             (_, _) => return Reply::NotSent(Note::NoToken),
         },
     };
@@ -63,7 +71,7 @@ pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Reply {
     let headers =
         [(contract::IDEMPOTENCY_KEY, server.submit_key.as_str()), ("Authorization", &bearer(server))];
     match fetch(&path, Some(body), &headers).await {
-        Some(answer) => read_reply(answer.status, &answer),
+        Some(answer) => read_reply(answer.status, &answer.body),
         None => Reply::Lost,
     }
 }
@@ -82,9 +90,25 @@ fn read_reply(status: u16, answer: &impl Answer) -> Reply {
 
 /// How the intent stands.
 pub(crate) async fn ask(server: &Server) -> Option<Seen> {
-    let path = format!("/v1/payment_intents/{}", server.intent);
-    let answer = fetch(&path, None, &[("Authorization", &bearer(server))]).await?;
-    if answer.status == 200 { Seen::read(&answer) } else { None }
+    look(server, "", None).await
+}
+
+/// The same, and the bank is asked.
+pub(crate) async fn check(server: &Server) -> Option<Seen> {
+    look(server, "/check", Some("{}".to_owned())).await
+}
+
+/// The same, and the bank is asked to let go of the payment.
+pub(crate) async fn release(server: &Server) -> Option<Seen> {
+    look(server, "/release", Some("{}".to_owned())).await
+}
+
+async fn look(server: &Server, below: &str, body: Option<String>) -> Option<Seen> {
+    let path = format!("/v1/payment_intents/{}{below}", server.intent);
+    let answer = fetch(&path, body, &[("Authorization", &bearer(server))]).await?;
+    let seen = Seen::read(&answer.body).filter(|_| (200..300).contains(&answer.status))?;
+    PageElements::paint(&answer.body.0);
+    Some(seen)
 }
 
 /// Asks for a new intent. The key names the one that ended: two tabs that ask get the same new one.
@@ -129,7 +153,7 @@ async fn try_fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) ->
     let response: Response =
         JsFuture::from(window.fetch_with_str_and_init(url, &init)).await?.unchecked_into();
     let body = JsFuture::from(response.text()?).await?.as_string().ok_or(JsValue::NULL)?;
-    Ok(Received { status: response.status(), body: JSON::parse(&body).unwrap_or_default() })
+    Ok(Received { status: response.status(), body: Body(JSON::parse(&body).unwrap_or_default()) })
 }
 
 #[cfg(test)]

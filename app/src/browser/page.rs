@@ -2,8 +2,9 @@
 //! nothing typed before the island arrived is lost.
 
 use contract::Amount;
-use wasm_bindgen::JsCast;
-use web_sys::{Document, Element, HtmlElement, HtmlInputElement};
+use js_sys::{Function, Reflect};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Document, Element, EventTarget, HtmlElement, HtmlInputElement, SubmitEvent};
 
 use super::net::Server;
 use crate::{
@@ -25,6 +26,11 @@ impl PageElements {
         Some(Self { root })
     }
 
+    /// Where the page's script tells what it learned.
+    pub(crate) fn target(&self) -> &EventTarget {
+        &self.root
+    }
+
     /// What the server rendered.
     pub(crate) fn opening(&self) -> Stage {
         Stage::opening(&self.said("state"), |state| Seen {
@@ -32,6 +38,7 @@ impl PageElements {
             last4: self.root.get_attribute("data-last4"),
             decline: self.root.get_attribute("data-decline"),
             bank_url: self.root.get_attribute("data-bank"),
+            ..Seen::bare(state)
         })
     }
 
@@ -127,6 +134,22 @@ impl PageElements {
         self.root.get_attribute(&format!("data-{name}")).unwrap_or_default()
     }
 
+    /// Whether the page's script is to hold the stream.
+    pub(crate) fn watch(&self, wanted: bool) {
+        // Only an attribute's name can be refused, and this is ours.
+        let _ = self.root.toggle_attribute_with_force("data-watch", wanted);
+    }
+
+    /// Lets the page's script write down what was done so far.
+    pub(crate) fn paint(intent: &JsValue) {
+        let Some(page) = Self::find() else { return };
+        let paint = Reflect::get(&page.root, &"paint".into()).unwrap_or_default();
+        if let Some(paint) = paint.dyn_ref::<Function>() {
+            // What cannot be painted is left as it was.
+            let _ = paint.call1(&JsValue::UNDEFINED, intent);
+        }
+    }
+
     /// The island is there; from now on a panic says so.
     pub(crate) fn hydrated(&self) {
         self.set("data-hydrated", "true");
@@ -166,8 +189,11 @@ impl PageElements {
         }
     }
 
-    /// What a form is for.
-    pub(crate) fn wanted(event: &web_sys::Event) -> Option<String> {
+    /// What a form is for: its button says so, or the form itself.
+    pub(crate) fn wanted(event: &SubmitEvent) -> Option<String> {
+        if let Some(own) = event.submitter().and_then(|button| button.get_attribute("data-submit")) {
+            return Some(own);
+        }
         event.target()?.dyn_into::<Element>().ok()?.get_attribute("data-do")
     }
 

@@ -25,6 +25,7 @@ impl Before {
 
 /// Shows the visit, as far as that is news.
 pub(crate) fn show(page: &PageElements, visit: &Visit, before: &Before) {
+    page.watch(visit.watches());
     show_questions(page, visit);
     if *before != Before::of(visit) {
         show_stage(page, visit);
@@ -45,17 +46,6 @@ pub(crate) fn adopt(page: &PageElements, offer: &Offer) {
     page.adopt(offer);
 }
 
-/// The server does not know the shopper's clock.
-pub(crate) fn localise(page: &PageElements) {
-    let lang = lang();
-    page.each("time[datetime]", &mut |time| {
-        let written = time.get_attribute("datetime").and_then(|at| signals::local_time(&at, &lang));
-        if let Some(written) = written {
-            time.set_text_content(Some(&written));
-        }
-    });
-}
-
 fn show_stage(page: &PageElements, visit: &Visit) {
     let stage = visit.stage();
     page.set("data-state", stage.name());
@@ -74,6 +64,9 @@ fn show_stage(page: &PageElements, visit: &Visit) {
             fill(page, "card", card.map(|last4| format!("•••• {last4}")));
             let other = visit.other_card().is_some();
             page.each("[data-with=other-card]", &mut |line| line.set_hidden(!other));
+            if let Some(at) = seen.released_by.as_deref().and_then(|at| signals::time_of_day(at, &lang())) {
+                fill(page, "released-by", Some(at));
+            }
             if let Some(url) = &seen.bank_url {
                 page.each("[data-slot=bank]", &mut |link| {
                     let _ = link.set_attribute("href", url);
@@ -90,7 +83,7 @@ fn show_stage(page: &PageElements, visit: &Visit) {
 /// When we asked last, and when we ask next.
 fn show_questions(page: &PageElements, visit: &Visit) {
     let Some(pause_s) = visit.pause_s() else { return };
-    fill(page, "checked", Some(signals::time_of_day(&lang())));
+    fill(page, "checked", Some(signals::now(&lang())));
     fill(page, "next", Some(pause_s.to_string()));
 }
 
@@ -129,6 +122,12 @@ fn show_reason(page: &PageElements, code: Option<&str>) {
     if !found {
         page.each("[data-reason=other]", &mut |reason| reason.set_hidden(false));
     }
+}
+
+/// The address that was sent with the payment: where the result is told.
+pub(crate) fn promise_mail(page: &PageElements, email: &str) {
+    fill(page, "email", Some(email.to_owned()));
+    page.each("[data-without=email]", &mut |form| form.set_hidden(true));
 }
 
 /// Fills a slot, and shows what stands with it.

@@ -3,15 +3,16 @@
 use contract::Amount;
 use js_sys::{Array, Date, Function, Intl, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
-use web_sys::{EventTarget, PageTransitionEvent, StorageEvent};
+use web_sys::{CustomEvent, EventTarget, PageTransitionEvent, StorageEvent};
 
-use super::memory::Memory;
-use crate::{card::Month, visit::Event};
+use super::{memory::Memory, net::Body};
+use crate::{card::Month, visit::Event, wire::Seen};
 
 /// Listens for as long as the page lives.
 ///
-/// `message` and `storage`: another tab did something, has another intent, or knows that ours is over.
-pub(crate) fn listen(memory: &Memory, handle: impl Fn(Event) + 'static) {
+/// `message` and `storage`: another tab did something, has another intent, or knows that ours is over. `live` and `heard` come
+/// from the page's own script: what the stream told, or that the shopper or the network is back.
+pub(crate) fn listen(memory: &Memory, page: &EventTarget, handle: impl Fn(Event) + 'static) {
     let Some(window) = web_sys::window() else { return };
     let name = memory.name().to_owned();
     let listener = Closure::<dyn Fn(web_sys::Event)>::new(move |event: web_sys::Event| {
@@ -19,6 +20,8 @@ pub(crate) fn listen(memory: &Memory, handle: impl Fn(Event) + 'static) {
             if shown.persisted() {
                 handle(Event::Restored);
             }
+        } else if let Some(told) = event.dyn_ref::<CustomEvent>() {
+            handle(Event::Told(Seen::read(&Body(told.detail()))));
         } else if event
             .dyn_ref::<StorageEvent>()
             .is_none_or(|stored| stored.key().is_none_or(|key| key == name))
@@ -34,6 +37,8 @@ pub(crate) fn listen(memory: &Memory, handle: impl Fn(Event) + 'static) {
     };
     on(&window, "storage");
     on(&window, "pageshow");
+    on(page, "live");
+    on(page, "heard");
     if let Some(channel) = memory.channel() {
         on(channel, "message");
     }
@@ -45,18 +50,15 @@ pub(crate) fn this_month() -> Month {
     Month::new(now.get_full_year(), now.get_month() + 1)
 }
 
-/// The time of day as the shopper's language writes it.
-pub(crate) fn time_of_day(lang: &str) -> String {
+/// The time of day now, as the shopper's language writes it.
+pub(crate) fn now(lang: &str) -> String {
     Date::new_0().to_locale_time_string(lang).into()
 }
 
-/// A server's time by the shopper's clock, in the shopper's language.
-pub(crate) fn local_time(rfc3339: &str, lang: &str) -> Option<String> {
+/// A server's time of day by the shopper's clock, in the shopper's language.
+pub(crate) fn time_of_day(rfc3339: &str, lang: &str) -> Option<String> {
     let time = Date::new(&rfc3339.into());
-    if time.get_time().is_nan() {
-        return None;
-    }
-    Some(time.to_locale_string(lang, &JsValue::UNDEFINED).into())
+    (!time.get_time().is_nan()).then(|| time.to_locale_time_string(lang).into())
 }
 
 /// An amount as the server writes it: the browser knows the languages' rules too.

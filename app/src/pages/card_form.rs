@@ -1,4 +1,5 @@
-//! The form. A real one: the loader and the island only get in front of its submit.
+//! The form. A real one: the loader and the island only get in front of its submit, and leave the
+//! bank's button alone.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{form::Field, stage::FORM};
 
-/// The card, the mail address, the button.
+/// The card, the mail address, the button; and the way without a card here: the bank's own page.
 #[component]
 pub(super) fn CardForm(
     /// What is shown.
@@ -20,31 +21,31 @@ pub(super) fn CardForm(
     let cvc = String::from("000");
     view! {
         <div data-screen=FORM hidden=page.shown() != contract::IntentState::Created>
-            <WithoutScript page=page.clone() />
             <form
                 class="screen"
                 method="post"
                 action=page.pay_path()
                 data-do="pay"
-                data-scripted
                 aria-label=page.say("form-label")
                 novalidate
-                hidden
             >
                 <Terms page=page.clone() />
+                <WithoutScript page=page.clone() />
                 <Wrongs page=page.clone() />
-                <CardField page=page.clone() field=Field::Number label="field-number" placeholder=number />
-                <div class="pair">
-                    <CardField
-                        page=page.clone()
-                        field=Field::Expiry
-                        label="field-expiry"
-                        placeholder=page.say("field-expiry-hint")
-                    />
-                    <CardField page=page.clone() field=Field::Cvc label="field-cvc" placeholder=cvc />
+                <div class="screen" data-scripted hidden>
+                    <CardField page=page.clone() field=Field::Number label="field-number" placeholder=number />
+                    <div class="pair">
+                        <CardField
+                            page=page.clone()
+                            field=Field::Expiry
+                            label="field-expiry"
+                            placeholder=page.say("field-expiry-hint")
+                        />
+                        <CardField page=page.clone() field=Field::Cvc label="field-cvc" placeholder=cvc />
+                    </div>
                 </div>
                 <EmailField page=page.clone() />
-                <button class="button" type="submit" name="pay" value="card">
+                <button class="button" type="submit" name="pay" value="card" data-scripted hidden>
                     <span class="idle">
                         <Slot lang=page.lang message="pay" argument="amount" name="pay-amount" value=page.amount() />
                     </span>
@@ -53,7 +54,12 @@ pub(super) fn CardForm(
                         <span data-say="submitting">{page.say("paying")}</span>
                     </span>
                 </button>
-                <p class="muted small">{page.say("private")}</p>
+                <p class="muted small" data-scripted hidden>
+                    {page.say("private")}
+                </p>
+                <button class="button" type="submit" name="method" value="redirect" data-submit="bank">
+                    {page.say("pay-at-bank")}
+                </button>
             </form>
         </div>
     }

@@ -23,6 +23,21 @@ impl Page {
         self.path("/again", self.lang)
     }
 
+    /// Where the bank is asked now.
+    pub(super) fn check_path(&self) -> String {
+        self.path("/check", self.lang)
+    }
+
+    /// Where the bank is asked to let go of the payment.
+    pub(super) fn release_path(&self) -> String {
+        self.path("/release", self.lang)
+    }
+
+    /// Where an address is left.
+    pub(super) fn email_path(&self) -> String {
+        self.path("/email", self.lang)
+    }
+
     fn path(&self, below: &str, lang: Lang) -> String {
         let checkout = &self.checkout;
         format!("/pay/{}{below}?token={}&lang={}", checkout.id, checkout.client_token, lang.tag())

@@ -14,8 +14,8 @@
   let started = false;
 
   const hold = (event) => {
-    // Other forms do well without the island.
-    if (root.dataset.wasm === "ready" || event.target.dataset.do !== "pay") return;
+    // Other forms do well without the island, and so does the bank's button.
+    if (root.dataset.wasm === "ready" || event.target.dataset.do !== "pay" || event.submitter?.dataset.submit) return;
     event.preventDefault();
     event.stopPropagation();
     held = { form: event.target, button: event.submitter };

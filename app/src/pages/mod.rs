@@ -5,11 +5,13 @@
 mod back;
 mod card_field;
 mod card_form;
+mod clock;
 mod document;
 mod email_field;
 mod facts;
 mod field_wrongs;
 mod links;
+mod mail;
 mod message;
 mod notes;
 mod order;
@@ -19,6 +21,7 @@ mod screen;
 mod settled;
 mod slot;
 mod status;
+mod trail;
 mod waiting;
 mod widget_page;
 mod without_script;
@@ -34,6 +37,11 @@ use crate::{stage::shown_state, words::Lang};
 
 pub use message::{Message, render_message};
 pub use notes::Notice;
+
+/// How often a page without scripts looks again.
+const REFRESH_S: u32 = 4;
+/// The same, while a person is at it.
+const REVIEW_REFRESH_S: u32 = 60;
 
 /// Paths of the built files. All empty where the browser's part was not built: the page then works without.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +83,8 @@ pub struct Page {
     pub tokenize_url: String,
     /// When the money was taken, RFC 3339 UTC.
     pub paid_at: Option<String>,
+    /// Whether mails are sent, so that one may be promised.
+    pub mails: bool,
     /// What came of a form that was posted without scripts.
     pub notice: Option<Notice>,
 }
@@ -95,8 +105,10 @@ impl Page {
     /// Seconds for the status page's `Refresh` header, while there is something to wait for.
     pub fn refresh_s(&self) -> Option<u32> {
         match self.shown() {
-            IntentState::Processing | IntentState::RequiresAction | IntentState::Confirming => Some(5),
-            IntentState::NeedsReview => Some(60),
+            IntentState::Processing | IntentState::RequiresAction | IntentState::Confirming => {
+                Some(REFRESH_S)
+            }
+            IntentState::NeedsReview => Some(REVIEW_REFRESH_S),
             IntentState::Created
             | IntentState::Authorized
             | IntentState::Succeeded

@@ -4,26 +4,51 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::Page;
+use super::{Lang, Page, clock::write_clock, slot::Slot};
 use crate::stage::Note;
 
 /// What the server has to say about a form that was posted without scripts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The order has other terms than the form that was sent.
     TermsChanged,
+    /// The form's address is none.
+    EmailForm,
     /// No more tries for this order.
     TooManyTries,
     /// We cannot answer now; nothing was started.
     Busy,
+    /// The form could not be taken; nothing was started.
+    Refused,
+    /// The bank was asked to let go of the payment.
+    ReleaseAsked,
+    /// The bank lets go by itself, by then: RFC 3339, UTC.
+    ReleasedBy(String),
 }
 
 impl Notice {
-    fn message(self) -> &'static str {
+    fn message(&self) -> &'static str {
         match self {
             Self::TermsChanged => "note-terms-changed",
+            Self::EmailForm => "wrong-email-form",
             Self::TooManyTries => "note-too-many-tries",
             Self::Busy => "note-busy",
+            Self::Refused => "note-refused",
+            Self::ReleaseAsked => "note-release-asked",
+            Self::ReleasedBy(_) => "note-released-by",
+        }
+    }
+
+    /// The server's own line.
+    pub(super) fn write(&self, lang: Lang) -> String {
+        match self {
+            Self::ReleasedBy(at) => lang.say_with(self.message(), "time", &write_clock(at)),
+            Self::TermsChanged
+            | Self::EmailForm
+            | Self::TooManyTries
+            | Self::Busy
+            | Self::Refused
+            | Self::ReleaseAsked => lang.say(self.message()),
         }
     }
 }
@@ -34,7 +59,7 @@ pub(super) fn Notes(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
-    let notice = page.notice.map(|notice| view! { <p class="note">{page.say(notice.message())}</p> });
+    let notice = page.notice.as_ref().map(|notice| view! { <p class="note">{notice.write(page.lang)}</p> });
     let loading = ["load-slow", "load-failed", "load-broken"].map(|name| {
         view! {
             <p class="note" data-load=name hidden>
@@ -45,9 +70,23 @@ pub(super) fn Notes(
         }
     });
     let notes = Note::ALL.map(|note| {
+        let words = match note {
+            Note::ReleasedBy => {
+                let (lang, message) = (page.lang, "note-released-by");
+                view! { <Slot lang message argument="time" name="released-by" /> }.into_any()
+            }
+            Note::Unreached
+            | Note::NoToken
+            | Note::Busy
+            | Note::Refused
+            | Note::TooManyTries
+            | Note::NotRenewed
+            | Note::ReleaseAsked
+            | Note::NotReleased => page.say(&format!("note-{}", note.name())).into_any(),
+        };
         view! {
             <p class="note" data-note=note.name() tabindex="-1" hidden>
-                {page.say(&format!("note-{}", note.name()))}
+                {words}
             </p>
         }
     });

@@ -12,7 +12,8 @@ use super::{
     screen::{Mark, Screen},
     settled::Onward,
     slot::Slot,
-    waiting::Waiting,
+    trail::Patterns,
+    waiting::{CheckNow, Waiting},
 };
 
 /// One of them is shown, or none while the form is.
@@ -35,22 +36,28 @@ pub(super) fn Outcome(
 fn UnderWay(page: Arc<Page>) -> impl IntoView {
     let bank_url = page.bank_url();
     view! {
+        <Patterns page=page.clone() />
         <Screen page=page.clone() clone:page name="processing" mark=Mark::Working title="processing-title" lead="processing-lead">
-            <Waiting page=page.clone() keep=true />
+            <Waiting page=page.clone() />
         </Screen>
         <Screen page=page.clone() clone:page name="confirming" mark=Mark::Working title="confirming-title" lead="confirming-lead">
-            <Waiting page=page.clone() keep=true />
+            <Waiting page=page.clone() />
         </Screen>
         <Screen page=page.clone() clone:page name="needs_review" mark=Mark::Working title="review-title" lead="review-lead">
-            <Waiting page=page.clone() keep=true />
+            <Waiting page=page.clone() />
         </Screen>
         <Screen page=page.clone() clone:page name="requires_action" mark=Mark::Waiting title="action-title" lead="action-lead">
             <a class="button" data-slot="bank" href=bank_url target="_top" rel="noopener">
                 {page.say("action-link")}
             </a>
-            <a class="button quiet" data-do="check" href=page.status_path()>
-                {page.say("check-again")}
-            </a>
+            <div class="pair">
+                <CheckNow page=page.clone() />
+                <form method="post" action=page.release_path() data-do="release">
+                    <button class="button quiet" type="submit">
+                        {page.say("release")}
+                    </button>
+                </form>
+            </div>
         </Screen>
         <Screen page=page.clone() clone:page name="authorized" mark=Mark::Good title="authorized-title" lead="authorized-lead">
             <Facts page=page.clone() />

@@ -1,8 +1,10 @@
 //! Every screen of every page, in both languages: what must be there and what must not.
 
-use contract::{Amount, CheckoutIntent, Decline, Metadata, PaymentMethod};
+use contract::{
+    Amount, CheckoutIntent, Decline, Metadata, PaymentMethod, Progress, ProgressKind, ProgressStep,
+};
 
-use super::*;
+use super::{widget_page::SCRIPT, *};
 use crate::{
     form::{Field, Wrong},
     stage::Note,
@@ -56,6 +58,8 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
             decline: None,
             next_action: None,
             progress: None,
+            behind: false,
+            released_by: None,
             previous_intent_id: None,
             created_at: "2026-11-30T10:00:00Z".into(),
             provider: None,
@@ -66,6 +70,7 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
         return_url: Some("https://shop.example/back".into()),
         tokenize_url: "https://bank.example/v3/tokens".into(),
         paid_at: None,
+        mails: false,
         notice: None,
     }
 }
@@ -181,9 +186,8 @@ fn nothing_inline_but_the_loader_with_its_nonce() {
         assert!(!html.contains("style=") && !html.contains("<style") && !html.contains(" onclick"));
         assert_eq!(html.matches("<script").count(), 1);
         assert!(html.contains("<script nonce=\"n0nce\""));
-        assert!(!html.contains("<noscript"));
     }
-    assert!(!include_str!("loader.js").contains("</script"), "the loader must not end its own element");
+    assert!(!SCRIPT.contains("</script"), "the script must not end its own element");
 }
 
 #[test]
@@ -203,9 +207,118 @@ fn names_from_outside_are_text_and_links_are_web_addresses() {
 #[test]
 fn without_scripts_there_are_no_card_fields_and_the_page_says_why() {
     let text = visible(&open(IntentState::Created).render_pay());
-    assert!(text.contains("To pay by card, turn on JavaScript"));
-    assert!(text.contains("Back to the shop"));
-    assert!(!text.contains("Card number"));
+    assert!(text.contains("The card is entered on the bank's page"));
+    assert!(!text.contains("Card number") && !text.contains("Pay ₽"));
+}
+
+#[test]
+fn n3_the_banks_page_is_a_button_of_the_plain_form_with_scripts_and_without() {
+    let html = open(IntentState::Created).render_pay();
+    assert!(visible(&html).contains("Pay on the bank's page"));
+    assert!(html.contains("type=\"submit\" name=\"method\" value=\"redirect\" data-submit=\"bank\""));
+    let form = &html[html.find("data-do=\"pay\"").unwrap()..];
+    let form = &form[..form.find("</form>").unwrap()];
+    for part in ["name=\"submit_key\"", "name=\"email\"", "name=\"pay\"", "name=\"method\""] {
+        assert!(form.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn n3_without_scripts_a_page_that_waits_looks_again_by_itself() {
+    for state in STATES {
+        let html = open(state).render_pay();
+        let waits = open(state).refresh_s().is_some();
+        assert_eq!(html.contains("<noscript><meta http-equiv=\"refresh\""), waits, "{state:?}");
+        assert_eq!(html.contains(" data-watch"), waits, "{state:?}");
+        let body = &html[html.find("<body").unwrap()..];
+        assert!(!body.contains("<noscript"), "not in what is hydrated");
+    }
+}
+
+fn with_progress(state: IntentState) -> Page {
+    let step = |at: &str, what| ProgressStep { at: at.into(), what };
+    let mut page = open(state);
+    page.checkout.url = "https://pay.example/pay/co_1?token=ct_1".into();
+    page.intent.progress = Some(Progress {
+        since: "2026-11-30T10:00:00.000Z".into(),
+        last_look_at: Some("2026-11-30T10:00:20.000Z".into()),
+        next_look_at: Some("2026-11-30T10:00:32.000Z".into()),
+        steps: vec![
+            step("2026-11-30T10:00:00.000Z", ProgressKind::Unanswered),
+            step("2026-11-30T10:00:08.000Z", ProgressKind::Sent),
+        ],
+    });
+    page
+}
+
+#[test]
+fn n2_an_unknown_result_tells_what_was_done_when_we_look_next_and_where_to_look_later() {
+    for state in [IntentState::Processing, IntentState::Confirming, IntentState::NeedsReview] {
+        for html in [with_progress(state).render_pay(), with_progress(state).render_status()] {
+            let text = visible(&html);
+            for said in [
+                "10:00:00 UTC",
+                "Sent to the bank, no answer came",
+                "10:00:08 UTC",
+                "Sent to the bank, waiting for its answer",
+                "We last asked the bank at 10:00:20 UTC.",
+                "We ask again at 10:00:32 UTC.",
+                "You can close this page",
+                "pi_1",
+            ] {
+                assert!(text.contains(said), "{said} in {text}");
+            }
+            assert!(html.contains("href=\"https://pay.example/pay/co_1?token=ct_1\""), "a link for later");
+            assert!(html.contains("method=\"post\" action=\"/pay/co_1/check?token=ct_1&amp;lang=en\""));
+        }
+    }
+    assert!(!visible(&open(IntentState::Confirming).render_pay()).contains("We ask again"), "not known yet");
+}
+
+#[test]
+fn n2_a_mail_is_promised_only_where_mails_are_sent() {
+    let text = |mails, email: Option<&str>| {
+        let page = Page { mails, email: email.map(str::to_owned), ..open(IntentState::Confirming) };
+        visible(&page.render_pay())
+    };
+    assert!(text(true, Some("anna@example.com")).contains("We will write to anna@example.com"));
+    assert!(!text(true, Some("anna@example.com")).contains("Write to me"));
+    assert!(text(true, None).contains("Write to me") && !text(true, None).contains("We will write"));
+    let html = Page { mails: true, ..open(IntentState::Confirming) }.render_pay();
+    assert!(html.contains("action=\"/pay/co_1/email?token=ct_1&amp;lang=en\""));
+    for email in [None, Some("anna@example.com")] {
+        let said = text(false, email);
+        assert!(!said.contains("We will write") && !said.contains("Write to me"), "{said}");
+    }
+}
+
+#[test]
+fn at_the_bank_the_main_way_is_its_page_and_another_way_has_to_wait_for_it() {
+    let mut page = open(IntentState::RequiresAction);
+    page.intent.next_action = Some(NextAction::Redirect { url: "https://bank.example/confirm/1".into() });
+    for html in [page.render_pay(), page.render_status()] {
+        assert!(html.contains("href=\"https://bank.example/confirm/1\""));
+        assert!(html.contains("method=\"post\" action=\"/pay/co_1/release?token=ct_1&amp;lang=en\""));
+        let text = visible(&html);
+        assert!(text.contains("Continue to the bank") && text.contains("Pay another way"));
+        assert!(!text.contains("Pay ₽") && !text.contains("Try again"));
+    }
+    page.notice = Some(Notice::ReleasedBy("2026-11-30T11:00:00.000Z".into()));
+    for html in [page.render_pay(), page.render_status()] {
+        assert!(visible(&html).contains("lets go of this one by 11:00:00 UTC at the latest"));
+    }
+    page.notice = Some(Notice::ReleaseAsked);
+    assert!(visible(&page.render_status()).contains("We asked the bank to let go"));
+}
+
+#[test]
+fn a_persons_check_has_words_of_its_own_and_says_what_it_means_for_the_money() {
+    let text = visible(&open(IntentState::NeedsReview).render_pay());
+    for said in
+        ["A person is checking this payment", "it counts for this order", "You do not need to pay again."]
+    {
+        assert!(text.contains(said), "{said} in {text}");
+    }
 }
 
 #[test]
@@ -295,7 +408,7 @@ fn the_island_finds_words_for_everything_it_can_say() {
     for note in Note::ALL {
         assert!(html.contains(&format!("data-note=\"{}\"", note.name())));
     }
-    for slot in ["card", "checked", "next", "bank"] {
+    for slot in ["card", "checked", "next", "bank", "released-by"] {
         assert!(html.contains(&format!("data-slot=\"{slot}\"")), "{slot}");
     }
 }

@@ -26,6 +26,7 @@ pub(super) fn StatusPage(
         <Document lang=page.lang title css=page.assets.css.clone()>
             <main class="card" data-payonce data-state=page.shown().as_str()>
                 <Order page=page.clone() />
+                {page.notice.as_ref().map(|notice| view! { <p class="note">{notice.write(page.lang)}</p> })}
                 {unpaid}
                 <Outcome page=page.clone() />
             </main>

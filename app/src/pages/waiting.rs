@@ -1,35 +1,18 @@
-//! What every screen of an unknown result says: do not pay again, when we asked, how to ask, where to look later.
+//! What every screen of an unknown result says: do not pay again, what was done, how to ask, where to look later.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{Page, slot::Slot};
+use super::{Page, mail::Mail, slot::Slot, trail::Trail};
 
-/// Neutral on purpose: nothing is wrong yet, and there is no button to pay.
+/// For a page that has to ask our own server first: whether it knows of the payment.
 #[component]
-pub(super) fn Waiting(
+pub(super) fn Asking(
     /// What is shown.
     page: Arc<Page>,
-    /// Whether the link is worth keeping: the server knows of the payment.
-    #[prop(optional)]
-    keep: bool,
 ) -> impl IntoView {
     let lang = page.lang;
-    let copy = keep.then(|| {
-        view! {
-            <button class="button quiet" type="button" data-do="copy" data-scripted hidden>
-                {page.say("copy-link")}
-            </button>
-        }
-    });
-    let reference = keep.then(|| {
-        view! {
-            <p class="muted small">
-                {page.say("reference")} ": " <span class="mono" data-slot="intent">{page.intent.id.clone()}</span>
-            </p>
-        }
-    });
     view! {
         <p class="note">
             <b>{page.say("do-not-pay")}</b>
@@ -43,12 +26,54 @@ pub(super) fn Waiting(
                 <Slot lang message="next-check" argument="seconds" name="next" />
             </span>
         </p>
-        <div class="stack">
-            <a class="button quiet" data-do="check" href=page.status_path()>
-                {page.say("check-again")}
-            </a>
-            {copy}
+        <a class="button quiet" data-do="check" href=page.status_path()>
+            {page.say("check-again")}
+        </a>
+    }
+}
+
+/// For a payment that the server knows of. Neutral on purpose: nothing is wrong yet, and there is no button to pay.
+#[component]
+pub(super) fn Waiting(
+    /// What is shown.
+    page: Arc<Page>,
+) -> impl IntoView {
+    view! {
+        <p class="note">
+            <b>{page.say("do-not-pay")}</b>
+            " "
+            {page.say("do-not-pay-why")}
+            " "
+            {page.say("may-close")}
+            " "
+            <a href=page.checkout.url.clone()>{page.say("may-close-link")}</a>
+            "."
+        </p>
+        <Trail page=page.clone() />
+        <Mail page=page.clone() />
+        <div class="pair">
+            <CheckNow page=page.clone() />
+            <button class="button quiet" type="button" data-do="copy" data-scripted hidden>
+                {page.say("copy-link")}
+            </button>
         </div>
-        {reference}
+        <p class="muted small">
+            {page.say("reference")} ": " <span class="mono" data-slot="intent">{page.intent.id.clone()}</span>
+        </p>
+    }
+}
+
+/// Has the bank asked at once.
+#[component]
+pub(super) fn CheckNow(
+    /// What is shown.
+    page: Arc<Page>,
+) -> impl IntoView {
+    view! {
+        <form method="post" action=page.check_path() data-do="check">
+            <button class="button quiet" type="submit">
+                {page.say("check-again")}
+            </button>
+        </form>
     }
 }

@@ -14,12 +14,12 @@ use super::{
     outcome::Outcome,
     screen::{Mark, Screen},
     slot::Slot,
-    waiting::Waiting,
+    waiting::Asking,
 };
 use crate::widget::Widget;
 
-/// A plain script: what works, or says that it does not, before WebAssembly is there.
-const LOADER: &str = include_str!("loader.js");
+/// A plain script: what works, or says that it does not, before WebAssembly is there; and the live part that is smaller so.
+pub(super) const SCRIPT: &str = concat!(include_str!("loader.js"), include_str!("live.js"));
 
 /// Order, form, and every screen that may follow.
 #[component]
@@ -32,7 +32,7 @@ pub(super) fn WidgetPage(
     let state = if shown == IntentState::Created { "ready" } else { shown.as_str() };
     let head = page.clone();
     view! {
-        <Document lang=page.lang title css=page.assets.css.clone() head=move || view! { <Preload page=head /> }>
+        <Document lang=page.lang title css=page.assets.css.clone() head=move || view! { <Refresh page=head.clone() /><Preload page=head /> }>
             <main
                 class="card"
                 data-payonce
@@ -46,6 +46,7 @@ pub(super) fn WidgetPage(
                 data-decline=page.decline_code()
                 data-last4=page.last4()
                 data-bank=page.bank_url()
+                data-watch=page.refresh_s().is_some()
             >
                 <Order page=page.clone() />
                 <p class="unseen" role="status"></p>
@@ -75,10 +76,10 @@ pub(super) fn WidgetPage(
 fn OwnScreens(page: Arc<Page>) -> impl IntoView {
     view! {
         <Screen page=page.clone() clone:page name="checking" mark=Mark::Working title="checking-title" lead="checking-lead">
-            <Waiting page=page.clone() />
+            <Asking page=page.clone() />
         </Screen>
         <Screen page=page.clone() clone:page name="elsewhere" mark=Mark::Working title="elsewhere-title" lead="elsewhere-lead">
-            <Waiting page=page.clone() />
+            <Asking page=page.clone() />
         </Screen>
         <Screen page=page.clone() clone:page name="changed" mark=Mark::Waiting title="changed-title" lead="changed-lead">
             <p>
@@ -89,6 +90,14 @@ fn OwnScreens(page: Arc<Page>) -> impl IntoView {
             </a>
         </Screen>
     }
+}
+
+/// Where no script watches, the page looks again by itself. In the head, which no island hydrates.
+#[component]
+fn Refresh(page: Arc<Page>) -> impl IntoView {
+    page.refresh_s().map(
+        |seconds| view! { <noscript><meta http-equiv="refresh" content=seconds.to_string() /></noscript> },
+    )
 }
 
 /// Asks for the island's files early. `crossorigin` stays plain: a nonce there makes Firefox drop the preload.
@@ -116,7 +125,7 @@ fn Loader(page: Arc<Page>) -> impl IntoView {
                 nonce=page.nonce.clone()
                 data-js=page.assets.js.clone()
                 data-wasm=page.assets.wasm.clone()
-                inner_html=LOADER
+                inner_html=SCRIPT
             ></script>
         }
     })

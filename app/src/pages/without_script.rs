@@ -4,24 +4,18 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{Page, back::Back};
+use super::Page;
 
-/// Shown until the loader runs. The button of a bank's own page belongs here, once a provider has one: a form of its
-/// own that posts the same hidden fields.
+/// Shown until the loader runs: why there are no card fields, and that the bank's page has them.
 #[component]
 pub(super) fn WithoutScript(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
     view! {
-        <div class="screen" data-plain>
+        <div class="stack" data-plain>
             <h2>{page.say("plain-title")}</h2>
             <p>{page.say("plain-lead")}</p>
-            <p>{page.say("plain-what-to-do")}</p>
-            <a class="button" href=page.pay_path()>
-                {page.say("reload")}
-            </a>
-            <Back page=page.clone() />
         </div>
     }
 }

@@ -112,6 +112,12 @@ pub struct PaymentIntent {
     /// What was done to learn the result, once it was submitted and while it is not settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
+    /// The checkout has gone on without this intent: it was paid by another charge, or has a newer intent. Read the checkout.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub behind: bool,
+    /// In the answer to a release: when the provider lets go of it by itself, at the latest. RFC 3339, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released_by: Option<String>,
     /// The intent this one tries again (`pi_…`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_intent_id: Option<String>,
@@ -126,6 +132,11 @@ pub struct PaymentIntent {
     /// What happened, in order; secret key only (R24).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<Vec<JournalEntry>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What was used to pay.

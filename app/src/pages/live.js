@@ -1,0 +1,86 @@
+
+// The payment as it goes on: one stream for all tabs of this browser, held by the tab that has the lock and is looked at.
+// What it tells goes to the island, which tells the other tabs to ask. Times are written by the shopper's clock.
+(() => {
+  const root = document.querySelector("[data-payonce]");
+  const each = (selector, act) => root.querySelectorAll(selector).forEach(act);
+  const say = (name, detail) => root.dispatchEvent(detail === undefined ? new Event(name) : new CustomEvent(name, { detail }));
+  const { checkout, token } = root.dataset;
+  const lang = document.documentElement.lang;
+  // A stream that was refused, and not merely broken, is asked for again after this.
+  const AGAIN_MS = 15000;
+
+  const write = (time, at) => {
+    time.dateTime = at;
+    const clock = "clock" in time.dataset;
+    if (at) time.textContent = new Date(at)[clock ? "toLocaleTimeString" : "toLocaleString"](lang);
+  };
+  const look = (name, at) =>
+    each(`[data-look=${name}]`, (line) => {
+      line.hidden = !at;
+      write(line.querySelector("time"), at ?? "");
+    });
+  const line = ({ at, what }) => {
+    const made = root.querySelector(`[data-step=${what}]`).cloneNode(true);
+    write(made.querySelector("time"), at);
+    return made;
+  };
+  root.paint = ({ progress }) => {
+    if (!progress) return;
+    each("[data-trail]", (trail) => trail.replaceChildren(...progress.steps.map(line)));
+    look("last", progress.last_look_at);
+    look("next", progress.next_look_at);
+  };
+
+  const stream = (signal) =>
+    new Promise((end) => {
+      const source = new EventSource(`/v1/payment_intents/${root.dataset.intent}/events?token=${token}`);
+      const close = () => {
+        source.close();
+        say("live", null);
+        end();
+      };
+      source.addEventListener("state", ({ data }) => {
+        const intent = JSON.parse(data);
+        root.paint(intent);
+        say("live", intent);
+        if (root.dataset.wasm === "failed" && (intent.behind || intent.state !== root.dataset.state)) location.reload();
+      });
+      source.onerror = () => {
+        say("live", null);
+        if (source.readyState === EventSource.CLOSED) {
+          close();
+          setTimeout(again, AGAIN_MS, signal);
+        }
+      };
+      signal.addEventListener("abort", close);
+    });
+
+  let held = null;
+  const follow = (here) => {
+    const wanted = here && "watch" in root.dataset && !document.hidden;
+    if (!wanted) held = held?.abort();
+    else if (!held && window.EventSource && navigator.locks) {
+      held = new AbortController();
+      const { signal } = held;
+      navigator.locks.request(`payonce-live-${checkout}`, { signal }, () => stream(signal)).catch(() => {});
+    }
+  };
+  const again = (signal) => {
+    if (held?.signal !== signal) return;
+    held = null;
+    follow(true);
+  };
+
+  each("time", (time) => write(time, time.dateTime));
+  new MutationObserver(() => follow(true)).observe(root, { attributeFilter: ["data-watch"] });
+  document.addEventListener("visibilitychange", () => {
+    follow(true);
+    if (!document.hidden) say("heard");
+  });
+  addEventListener("online", () => say("heard"));
+  // Neither a stream nor a lock goes with a page into the back-forward cache.
+  addEventListener("pagehide", () => follow(false));
+  addEventListener("pageshow", () => follow(true));
+  follow(true);
+})();
