@@ -6,7 +6,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use crate::faults::{Kind, Met};
+use crate::fault_kinds::Kind;
+use crate::faults::Met;
 use crate::refusal::Refusal;
 
 /// What a spoiled sum is too large by, in whole units.
@@ -83,7 +84,8 @@ impl Answer {
             | Kind::BadRequest
             | Kind::Unauthorized
             | Kind::ForgetKeys
-            | Kind::Reverse => {}
+            | Kind::Reverse
+            | Kind::Notify(_) => {}
         }
         Self { replayed, ..self }
     }
@@ -93,7 +95,7 @@ impl IntoResponse for Answer {
     fn into_response(self) -> Response {
         let mut text = self.body.to_string();
         if self.cut {
-            text.truncate(text.floor_char_boundary(text.len() / 2));
+            text = cut(text);
         }
         let mut response = (self.status, [(header::CONTENT_TYPE, "application/json")], text).into_response();
         if self.status == StatusCode::TOO_MANY_REQUESTS {
@@ -123,7 +125,14 @@ fn each_object(body: &mut Value, spoil: fn(&mut Value)) {
     }
 }
 
-fn raise_amount(object: &mut Value) {
+/// The first half of a text.
+pub(crate) fn cut(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(text.len() / 2));
+    text
+}
+
+/// Makes the sum of a payment or refund wrong.
+pub(crate) fn raise_amount(object: &mut Value) {
     let value = object["amount"]["value"].as_str().and_then(|value| value.split_once('.'));
     if let Some((whole, fraction)) = value {
         let whole: i64 = whole.parse().unwrap_or_default();

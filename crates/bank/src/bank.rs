@@ -3,10 +3,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::book::{Book, When};
 use crate::clock::Clock;
+use crate::courier::{Courier, Tried};
 use crate::faults::Faults;
 use crate::ledger::{Ledger, OpenError, Store};
-use crate::operations::When;
 use crate::payments::{Lives, Shown};
 
 /// Nothing in a sandbox lives longer: ten years.
@@ -31,6 +32,14 @@ pub struct Config {
     pub hold_life: Duration,
     /// How long an idempotence key is remembered.
     pub key_life: Duration,
+    /// Where notifications are sent; `None`: nothing is announced. Wants a rustls provider to be installed.
+    pub notify_url: Option<String>,
+    /// How long after a notification was not taken it is sent again; the gap doubles with each try, up to an hour.
+    pub notify_gap: Duration,
+    /// How long a receiver may take to answer.
+    pub notify_patience: Duration,
+    /// How long after what it announces a notification is given up.
+    pub notify_life: Duration,
     /// Where the time comes from.
     pub clock: Clock,
 }
@@ -45,6 +54,7 @@ pub struct Bank {
 pub(crate) struct State {
     pub store: Store,
     pub faults: Faults,
+    pub courier: Option<Arc<Courier>>,
     pub shop_id: String,
     pub secret: String,
     lives: Lives,
@@ -65,6 +75,10 @@ impl Config {
             pending_life: HOUR,
             hold_life: HOUR * 24 * 7,
             key_life: HOUR * 24,
+            notify_url: None,
+            notify_gap: Duration::from_secs(10),
+            notify_patience: Duration::from_secs(10),
+            notify_life: HOUR * 24,
             clock: Clock::system(),
         }
     }
@@ -80,9 +94,11 @@ impl Bank {
             hold_ms: life_ms(config.hold_life),
             key_ms: life_ms(config.key_life),
         };
+        let courier = config.notify_url.as_deref().map(|url| Courier::new(url, &config)).transpose()?;
         let state = State {
             store: Store::open(&config.ledger)?,
             faults: Faults::default(),
+            courier: courier.map(Arc::new),
             shop_id: config.shop_id,
             secret: config.secret,
             lives,
@@ -100,6 +116,37 @@ impl State {
 
     pub fn when(&self) -> When {
         When { now_ms: self.now_ms(), lives: self.lives }
+    }
+
+    /// Runs `work` in a transaction of its own. Gives its result once the notifications that a fault wants first
+    /// were sent.
+    pub async fn write<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Book<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> rusqlite::Result<T> {
+        let (done, awaited) = self.write_alone(work).await?;
+        if let Some(courier) = &self.courier {
+            courier.wake();
+        }
+        for tried in awaited {
+            // An error is a courier that ended with the bank: nobody is to be told first any more.
+            tried.await.ok();
+        }
+        Ok(done)
+    }
+
+    /// The same for the courier, who wakes and awaits nobody.
+    pub async fn write_alone<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Book<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> rusqlite::Result<(T, Vec<Tried>)> {
+        let state = Arc::clone(self);
+        let written = self.store.run(move |tx| {
+            let book = Book::open(tx, &state);
+            let done = work(&book)?;
+            Ok((done, book.close()))
+        });
+        written.await
     }
 
     pub fn shown(&self) -> Shown<'_> {

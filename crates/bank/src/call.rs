@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::faults::On;
+use crate::fault_kinds::On;
 use crate::refusal::Refusal;
 use crate::requests::Arrival;
 

@@ -2,34 +2,34 @@
 
 use std::sync::Arc;
 
-use rusqlite::Transaction;
 use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::bank::{State, in_ms};
+use crate::book::{Book, When};
 use crate::call::{Action, Call, Change, Read};
-use crate::faults::{Kind, Met};
+use crate::fault_kinds::Kind;
+use crate::faults::Met;
 use crate::keys::{self, Binding, Fingerprint};
 use crate::listing::{Listed, Page};
-use crate::operations::{self, HoldBack, When};
+use crate::operations::{self, HoldBack};
 use crate::refusal::{Failure, Refusal};
 use crate::{payment_rows, refunds};
 
 /// One request, and all that is needed to answer it inside a transaction.
 pub(crate) struct Clerk {
     pub state: Arc<State>,
-    pub when: When,
     pub call: Call,
     pub met: Option<Met>,
 }
 
 impl Clerk {
     /// Does what is asked, and says what came of it.
-    pub fn answer(&self, tx: &Transaction<'_>) -> rusqlite::Result<Answer> {
+    pub fn answer(&self, book: &Book<'_>) -> rusqlite::Result<Answer> {
         if let Some(refusal) = self.refusal_by_fault() {
             return Ok(Answer::refusing(&refusal));
         }
-        let answer = match self.carry_out(tx) {
+        let answer = match self.carry_out(book) {
             Ok(answer) => answer,
             Err(Failure::Refused(refusal)) => Answer::refusing(&refusal),
             Err(Failure::Ledger(error)) => return Err(error),
@@ -37,8 +37,11 @@ impl Clerk {
         Ok(match self.met {
             None => answer,
             Some(met) => {
-                let held_back =
-                    self.call.action == Some(Action::Change(Change::CreatePayment)) && !answer.replayed;
+                let creates = matches!(
+                    self.call.action,
+                    Some(Action::Change(Change::CreatePayment | Change::CreateRefund))
+                );
+                let held_back = creates && !answer.replayed;
                 answer.spoiled(met, held_back)
             }
         })
@@ -64,38 +67,39 @@ impl Clerk {
             | Kind::WrongAmount
             | Kind::Pending
             | Kind::ForgetKeys
-            | Kind::Reverse => None,
+            | Kind::Reverse
+            | Kind::Notify(_) => None,
         }
     }
 
-    fn carry_out(&self, tx: &Transaction<'_>) -> Result<Answer, Failure> {
-        let (When { now_ms, lives }, call) = (self.when, &self.call);
+    fn carry_out(&self, book: &Book<'_>) -> Result<Answer, Failure> {
+        let call = &self.call;
         if !call.is_from(&self.state.shop_id, &self.state.secret) {
             return Err(Refusal::unauthorized().into());
         }
         let action = call.action.as_ref().ok_or_else(|| Refusal::not_found("path"))?;
-        payment_rows::let_fall_due(tx, now_ms, &lives)?;
+        book.let_fall_due()?;
         match action {
-            Action::Read(read) => self.read(tx, read),
-            Action::Change(change) => self.change_once(tx, change),
+            Action::Read(read) => self.read(book, read),
+            Action::Change(change) => self.change_once(book, change),
         }
     }
 
-    fn read(&self, tx: &Transaction<'_>, read: &Read) -> Result<Answer, Failure> {
+    fn read(&self, book: &Book<'_>, read: &Read) -> Result<Answer, Failure> {
         match read {
             Read::Payment { id } => {
-                self.reverse_if_asked(tx, id)?;
-                Ok(Answer::of(self.payment(tx, id)?))
+                self.reverse_if_asked(book, id)?;
+                Ok(Answer::of(self.payment(book, id)?))
             }
-            Read::Refund { id } => Ok(Answer::of(self.refund(tx, id)?)),
-            Read::Payments => self.list_payments(tx),
-            Read::Refunds => self.list_refunds(tx),
+            Read::Refund { id } => Ok(Answer::of(self.refund(book, id)?)),
+            Read::Payments => self.list_payments(book),
+            Read::Refunds => self.list_refunds(book),
         }
     }
 
     /// The heart of it: a known key gives the object it made, before anything else about the request is judged.
-    fn change_once(&self, tx: &Transaction<'_>, change: &Change) -> Result<Answer, Failure> {
-        let When { now_ms, lives } = self.when;
+    fn change_once(&self, book: &Book<'_>, change: &Change) -> Result<Answer, Failure> {
+        let (tx, When { now_ms, lives }) = (book.tx, book.when);
         let key = keys::parse(self.call.arrival.idempotence_key.as_deref())?;
         let body = self.call.body()?;
         let fingerprint = Fingerprint::of(&self.call.arrival.path, &body);
@@ -109,12 +113,12 @@ impl Clerk {
                 );
             }
             return match bound.object_id {
-                Some(id) if !bound.broken => Ok(Answer::of(self.object(tx, change, &id)?).replayed()),
+                Some(id) if !bound.broken => Ok(Answer::of(self.object(book, change, &id)?).replayed()),
                 Some(_) | None => Ok(Answer::refusing(&Refusal::internal()).replayed()),
             };
         }
         let broken = self.has_met(Kind::Error500Stored);
-        let object_id = match self.change(tx, change, &body) {
+        let object_id = match self.change(book, change, &body) {
             Ok(id) => Some(id),
             Err(Failure::Refused(_)) if broken => None,
             Err(failure) => return Err(failure),
@@ -126,8 +130,8 @@ impl Clerk {
         )?;
         match object_id {
             Some(id) if !broken => {
-                let answer = Answer::of(self.object(tx, change, &id)?);
-                self.reverse_if_asked(tx, &id)?;
+                let answer = Answer::of(self.object(book, change, &id)?);
+                self.reverse_if_asked(book, &id)?;
                 Ok(answer)
             }
             Some(_) | None => Err(Refusal::internal().into()),
@@ -135,60 +139,60 @@ impl Clerk {
     }
 
     /// Does it. Gives the id of the object made or changed.
-    fn change(&self, tx: &Transaction<'_>, change: &Change, body: &Value) -> Result<String, Failure> {
+    fn change(&self, book: &Book<'_>, change: &Change, body: &Value) -> Result<String, Failure> {
         match change {
-            Change::CreatePayment => operations::create_payment(tx, body, self.when, self.hold_back()),
-            Change::Capture { id } => operations::capture_payment(tx, id, body, self.when),
-            Change::Cancel { id } => operations::cancel_payment(tx, id),
-            Change::CreateRefund => operations::create_refund(tx, body, self.when),
+            Change::CreatePayment => operations::create_payment(book, body, self.hold_back()),
+            Change::Capture { id } => operations::capture_payment(book, id, body),
+            Change::Cancel { id } => operations::cancel_payment(book, id),
+            Change::CreateRefund => operations::create_refund(book, body, self.hold_back()),
         }
     }
 
-    fn object(&self, tx: &Transaction<'_>, change: &Change, id: &str) -> Result<Value, Failure> {
+    fn object(&self, book: &Book<'_>, change: &Change, id: &str) -> Result<Value, Failure> {
         match change {
-            Change::CreatePayment | Change::Capture { .. } | Change::Cancel { .. } => self.payment(tx, id),
-            Change::CreateRefund => self.refund(tx, id),
+            Change::CreatePayment | Change::Capture { .. } | Change::Cancel { .. } => self.payment(book, id),
+            Change::CreateRefund => self.refund(book, id),
         }
     }
 
-    fn payment(&self, tx: &Transaction<'_>, id: &str) -> Result<Value, Failure> {
-        let payment = payment_rows::find(tx, id)?.ok_or_else(|| Refusal::not_found("payment_id"))?;
-        Ok(payment.render(&self.state.shown()))
+    fn payment(&self, book: &Book<'_>, id: &str) -> Result<Value, Failure> {
+        let payment = payment_rows::find(book.tx, id)?.ok_or_else(|| Refusal::not_found("payment_id"))?;
+        Ok(payment.render(&book.shown()))
     }
 
-    fn refund(&self, tx: &Transaction<'_>, id: &str) -> Result<Value, Failure> {
-        let refund = refunds::find(tx, id)?.ok_or_else(|| Refusal::not_found("refund_id"))?;
+    fn refund(&self, book: &Book<'_>, id: &str) -> Result<Value, Failure> {
+        let refund = refunds::find(book.tx, id)?.ok_or_else(|| Refusal::not_found("refund_id"))?;
         Ok(refund.render())
     }
 
-    fn list_payments(&self, tx: &Transaction<'_>) -> Result<Answer, Failure> {
+    fn list_payments(&self, book: &Book<'_>) -> Result<Answer, Failure> {
         let mut page = Page::parse(Listed::Payments, &self.call.query)?;
         if let Some(cursor) = &page.cursor {
-            let place = payment_rows::position(tx, cursor)?;
+            let place = payment_rows::position(book.tx, cursor)?;
             page.before = place.ok_or_else(|| Refusal::invalid("cursor", "Unknown cursor"))?;
         }
-        let rows = payment_rows::list(tx, &page)?;
-        Ok(Answer::of(page.render(rows.iter().map(|row| row.render(&self.state.shown())).collect())))
+        let rows = payment_rows::list(book.tx, &page)?;
+        Ok(Answer::of(page.render(rows.iter().map(|row| row.render(&book.shown())).collect())))
     }
 
-    fn list_refunds(&self, tx: &Transaction<'_>) -> Result<Answer, Failure> {
+    fn list_refunds(&self, book: &Book<'_>) -> Result<Answer, Failure> {
         let mut page = Page::parse(Listed::Refunds, &self.call.query)?;
         if let Some(cursor) = &page.cursor {
-            let place = refunds::position(tx, cursor)?;
+            let place = refunds::position(book.tx, cursor)?;
             page.before = place.ok_or_else(|| Refusal::invalid("cursor", "Unknown cursor"))?;
         }
-        let rows = refunds::list(tx, &page)?;
+        let rows = refunds::list(book.tx, &page)?;
         Ok(Answer::of(page.render(rows.iter().map(refunds::Refund::render).collect())))
     }
 
-    fn reverse_if_asked(&self, tx: &Transaction<'_>, payment_id: &str) -> rusqlite::Result<()> {
+    fn reverse_if_asked(&self, book: &Book<'_>, payment_id: &str) -> rusqlite::Result<()> {
         if !self.has_met(Kind::Reverse) {
             return Ok(());
         }
-        let Some(mut payment) = payment_rows::find(tx, payment_id)? else { return Ok(()) };
+        let Some(mut payment) = payment_rows::find(book.tx, payment_id)? else { return Ok(()) };
         let from = payment.status;
-        payment.reverse(self.when.now_ms);
-        payment_rows::change(tx, from, &payment)
+        payment.reverse(book.when.now_ms);
+        book.change_payment(from, &payment)
     }
 
     fn has_met(&self, kind: Kind) -> bool {

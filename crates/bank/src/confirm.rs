@@ -7,13 +7,12 @@ use axum::extract::{Form, Path, State as Shared};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{DOCTYPE, Markup, html};
-use rusqlite::Transaction;
 use serde::Deserialize;
 
 use crate::bank::State;
+use crate::book::{Book, When};
 use crate::cards::{Card, Outcome};
 use crate::http::internal;
-use crate::operations::When;
 use crate::payment_rows;
 use crate::payments::{Payment, Status};
 
@@ -38,10 +37,10 @@ pub(crate) async fn show(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    let (texts, when) = (Texts::preferred(&headers), state.when());
-    let found = state.store.run(move |tx| {
-        payment_rows::let_fall_due(tx, when.now_ms, &when.lives)?;
-        payment_rows::find(tx, &id)
+    let texts = Texts::preferred(&headers);
+    let found = state.write(move |book| {
+        book.let_fall_due()?;
+        payment_rows::find(book.tx, &id)
     });
     match found.await {
         Ok(payment) => page(payment.as_ref(), texts),
@@ -56,8 +55,8 @@ pub(crate) async fn decide(
     headers: HeaderMap,
     Form(Choice { decision }): Form<Choice>,
 ) -> Response {
-    let (texts, when) = (Texts::preferred(&headers), state.when());
-    match state.store.run(move |tx| apply(tx, &id, decision, when)).await {
+    let texts = Texts::preferred(&headers);
+    match state.write(move |book| apply(book, &id, decision)).await {
         Ok(Some(Payment { return_url: Some(url), .. })) => Redirect::to(&url).into_response(),
         Ok(payment) => page(payment.as_ref(), texts),
         Err(error) => internal(&error).into_response(),
@@ -65,26 +64,22 @@ pub(crate) async fn decide(
 }
 
 /// Does what the payer chose, if the payment still asks.
-fn apply(
-    tx: &Transaction<'_>,
-    id: &str,
-    decision: Decision,
-    when: When,
-) -> rusqlite::Result<Option<Payment>> {
-    payment_rows::let_fall_due(tx, when.now_ms, &when.lives)?;
-    let Some(mut payment) = payment_rows::find(tx, id)? else { return Ok(None) };
+fn apply(book: &Book<'_>, id: &str, decision: Decision) -> rusqlite::Result<Option<Payment>> {
+    let When { now_ms, lives } = book.when;
+    book.let_fall_due()?;
+    let Some(mut payment) = payment_rows::find(book.tx, id)? else { return Ok(None) };
     if !payment.asks_the_payer() {
         return Ok(Some(payment));
     }
     match decision {
         Decision::Confirm => {
-            payment.card.get_or_insert_with(|| Card::of_page(when.now_ms));
-            payment.settle(Outcome::Success, when.now_ms, &when.lives);
+            payment.card.get_or_insert_with(|| Card::of_page(now_ms));
+            payment.settle(Outcome::Success, now_ms, &lives);
         }
         Decision::Refuse => payment.cancel("payment_network", "3d_secure_failed"),
         Decision::Leave => return Ok(Some(payment)),
     }
-    payment_rows::change(tx, Status::Pending, &payment)?;
+    book.change_payment(Status::Pending, &payment)?;
     Ok(Some(payment))
 }
 

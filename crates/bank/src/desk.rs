@@ -11,7 +11,8 @@ use crate::answer::{Answer, Reply};
 use crate::bank::State;
 use crate::call::{Action, Call, Change, Read};
 use crate::clerk::Clerk;
-use crate::faults::{Kind, Met};
+use crate::fault_kinds::Kind;
+use crate::faults::Met;
 use crate::refusal::Refusal;
 use crate::requests::{self, RequestId};
 use crate::{payment_rows, refunds};
@@ -79,7 +80,8 @@ async fn serve_troubled(state: Arc<State>, call: Call, met: Met) -> Reply {
         | Kind::WrongAmount
         | Kind::NotFound
         | Kind::ForgetKeys
-        | Kind::Reverse => {
+        | Kind::Reverse
+        | Kind::Notify(_) => {
             let reply = work(&state, call, Some(met), None).await;
             tokio::time::sleep(met.delay).await;
             reply
@@ -95,15 +97,15 @@ async fn note(state: &State, call: &Call) -> Option<RequestId> {
 }
 
 async fn work(state: &Arc<State>, call: Call, met: Option<Met>, noted: Option<RequestId>) -> Reply {
-    let clerk = Clerk { when: state.when(), state: Arc::clone(state), call, met };
+    let clerk = Clerk { state: Arc::clone(state), call, met };
     let is_lost = met.is_some_and(|met| met.kind == Kind::LoseAnswer);
-    let worked = state.store.run(move |tx| {
+    let worked = state.write(move |book| {
         let id = match noted {
             Some(id) => id,
-            None => requests::arrived(tx, &clerk.call.arrival)?,
+            None => requests::arrived(book.tx, &clerk.call.arrival)?,
         };
-        let answer = clerk.answer(tx)?;
-        requests::settled(tx, id, (!is_lost).then(|| answer.status.as_u16()), answer.replayed)?;
+        let answer = clerk.answer(book)?;
+        requests::settled(book.tx, id, (!is_lost).then(|| answer.status.as_u16()), answer.replayed)?;
         Ok(answer)
     });
     match worked.await {

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use crate::answer::{Answer, Reply};
 use crate::bank::State;
 use crate::call::Call;
-use crate::faults::{Fault, Order};
+use crate::faults::{Fault, Order, OrderError};
 use crate::refusal::Refusal;
-use crate::{cards, confirm, desk, payment_rows, refunds, requests, tokens};
+use crate::{cards, confirm, desk, notifications, payment_rows, refunds, requests, tokens};
 
 /// The largest body that is read.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -83,14 +83,17 @@ async fn preflight() -> impl IntoResponse {
 }
 
 async fn show_ledger(Shared(state): Shared<Arc<State>>) -> Response {
-    let shared = Arc::clone(&state);
-    let read = state.store.run(move |tx| {
-        let when = shared.when();
-        payment_rows::let_fall_due(tx, when.now_ms, &when.lives)?;
+    let read = state.write(|book| {
+        book.let_fall_due()?;
         let payments: Vec<_> =
-            payment_rows::all(tx)?.iter().map(|payment| payment.render(&shared.shown())).collect();
-        let refunds: Vec<_> = refunds::all(tx)?.iter().map(refunds::Refund::render).collect();
-        Ok(json!({ "payments": payments, "refunds": refunds, "requests": requests::all(tx)? }))
+            payment_rows::all(book.tx)?.iter().map(|payment| payment.render(&book.shown())).collect();
+        let refunds: Vec<_> = refunds::all(book.tx)?.iter().map(refunds::Refund::render).collect();
+        Ok(json!({
+            "payments": payments,
+            "refunds": refunds,
+            "requests": requests::all(book.tx)?,
+            "notifications": notifications::all(book.tx)?,
+        }))
     });
     read.await.map_or_else(|error| internal(&error).into_response(), |ledger| Json(ledger).into_response())
 }
@@ -105,6 +108,9 @@ async fn arm_fault(Shared(state): Shared<Arc<State>>, body: Bytes) -> Response {
         Err(error) => return complaint(StatusCode::BAD_REQUEST, &error.to_string()),
     };
     let armed = Fault::try_from(order).and_then(|fault| {
+        if fault.is_on_notify() && state.courier.is_none() {
+            return Err(OrderError::NoNotifications);
+        }
         let shown = Json(&fault).into_response();
         state.faults.arm(fault).map(|()| shown)
     });

@@ -9,8 +9,8 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 /// Marks the file as a ledger of this bank ("PyBk").
 const APPLICATION_ID: i32 = 0x5079_426b;
-/// The schema's version.
-const VERSION: i32 = 1;
+/// The schema, one step for each of its versions. A step that landed is never changed.
+const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 /// More than the bank's statements, so that each is prepared once.
 const STATEMENT_CACHE: usize = 64;
 
@@ -32,7 +32,7 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
-    /// It is some other database, or of another version.
+    /// It is some other database, or of a later version.
     #[error("{path} is not a ledger of this bank (application id {application_id}, version {version})")]
     Foreign {
         /// The file.
@@ -42,6 +42,12 @@ pub enum OpenError {
         /// Its schema's version.
         version: i32,
     },
+    /// Notifications cannot be sent there. The address is not said: it may hold a secret.
+    #[error("the address for notifications is not one of http or https")]
+    NotifyUrl,
+    /// There is no client to send notifications with.
+    #[error("cannot prepare to send notifications")]
+    Client(#[source] reqwest::Error),
     /// SQLite could not.
     #[error("cannot open the bank's ledger {path}")]
     Sqlite {
@@ -69,14 +75,15 @@ impl Store {
         let connection = opened.map_err(|source| classify(path, source))?;
         let failed = |source| classify(path, source);
         lock(&connection).map_err(failed)?;
-        let found = identity(&connection).map_err(failed)?;
-        if found != (APPLICATION_ID, VERSION) && !is_empty(&connection).map_err(failed)? {
-            let (application_id, version) = found;
-            return Err(OpenError::Foreign { path: path.to_owned(), application_id, version });
-        }
+        let (application_id, version) = identity(&connection).map_err(failed)?;
+        let steps = match usize::try_from(version).ok().and_then(|version| STEPS.get(version..)) {
+            Some(steps) if application_id == APPLICATION_ID && version > 0 => steps,
+            _ if is_empty(&connection).map_err(failed)? => &STEPS[..],
+            _ => return Err(OpenError::Foreign { path: path.to_owned(), application_id, version }),
+        };
         prepare(&connection).map_err(failed)?;
-        if found != (APPLICATION_ID, VERSION) {
-            found_ledger(&connection).map_err(failed)?;
+        if !steps.is_empty() {
+            bring_up_to_date(&connection, steps).map_err(failed)?;
         }
         Ok(Self { connection: Arc::new(Mutex::new(connection)), blocks })
     }
@@ -129,10 +136,11 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn found_ledger(connection: &Connection) -> rusqlite::Result<()> {
+fn bring_up_to_date(connection: &Connection, steps: &[&str]) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
-        "BEGIN; {} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; COMMIT;",
-        include_str!("schema.sql")
+        "BEGIN; {} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {}; COMMIT;",
+        steps.concat(),
+        STEPS.len()
     ))
 }
 

@@ -4,12 +4,15 @@
 
 mod answer;
 mod bank;
+mod book;
 mod call;
 mod cards;
 mod clerk;
 mod clock;
 mod confirm;
+mod courier;
 mod desk;
+mod fault_kinds;
 mod faults;
 mod http;
 mod ids;
@@ -17,6 +20,7 @@ mod keys;
 mod ledger;
 mod listing;
 mod money;
+mod notifications;
 mod operations;
 mod payment_rows;
 mod payments;

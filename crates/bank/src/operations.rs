@@ -4,10 +4,11 @@
 use rusqlite::Transaction;
 use serde_json::{Map, Value};
 
+use crate::book::{Book, When};
 use crate::ids;
 use crate::money::Amount;
-use crate::payments::{Lives, Payment, Status, is_web_address};
-use crate::refunds::{self, Refund};
+use crate::payments::{Payment, Status, is_web_address};
+use crate::refunds::{Deadline, Refund, RefundStatus};
 use crate::refusal::{Failure, Refusal};
 use crate::{cards, payment_rows, tokens};
 
@@ -16,31 +17,25 @@ const MAX_METADATA_PAIRS: usize = 16;
 const MAX_METADATA_NAME_CHARS: usize = 32;
 const MAX_METADATA_VALUE_CHARS: usize = 512;
 
-/// When an operation happens, and how long what it makes lives.
-#[derive(Clone, Copy)]
-pub(crate) struct When {
-    pub now_ms: i64,
-    pub lives: Lives,
-}
-
-/// A new payment stays undecided for a while.
+/// A new payment or refund stays undecided for a while.
 #[derive(Clone, Copy)]
 pub(crate) struct HoldBack {
-    /// Then the card's outcome follows; zero: nothing does, and the payment ends as if unconfirmed.
+    /// Then the card's outcome follows, or the refund succeeds. Zero: nothing does, and after the time that a payer
+    /// may take it is canceled.
     pub delay_ms: i64,
 }
 
 /// `POST /v3/payments`. Gives the new payment's id.
 pub(crate) fn create_payment(
-    tx: &Transaction<'_>,
+    book: &Book<'_>,
     body: &Value,
-    when: When,
     hold_back: Option<HoldBack>,
 ) -> Result<String, Failure> {
+    let when = book.when;
     let mut payment = read_payment(body, when.now_ms)?;
     match body.get("payment_token").and_then(Value::as_str) {
         Some(token) => {
-            let (card, outcome) = tokens::redeem(tx, token, when)?
+            let (card, outcome) = tokens::redeem(book.tx, token, when)?
                 .ok_or_else(|| Refusal::invalid("payment_token", "The token is unknown, used or too old"))?;
             payment.card = Some(card);
             payment.outcome = outcome;
@@ -53,19 +48,14 @@ pub(crate) fn create_payment(
         Some(HoldBack { delay_ms: 0 }) => payment.hold_back(when.now_ms + when.lives.pending_ms, false),
         Some(HoldBack { delay_ms }) => payment.hold_back(when.now_ms + delay_ms, true),
     }
-    payment_rows::insert(tx, &payment)?;
+    book.open_payment(&payment)?;
     Ok(payment.id)
 }
 
 /// `POST /v3/payments/{id}/capture`.
-pub(crate) fn capture_payment(
-    tx: &Transaction<'_>,
-    id: &str,
-    body: &Value,
-    when: When,
-) -> Result<String, Failure> {
+pub(crate) fn capture_payment(book: &Book<'_>, id: &str, body: &Value) -> Result<String, Failure> {
     let amount = Amount::of_optional(body)?;
-    let mut payment = waiting(tx, id)?;
+    let mut payment = waiting(book.tx, id)?;
     let minor = match amount {
         None => payment.amount.minor,
         Some(amount) if amount.currency != payment.amount.currency => {
@@ -76,41 +66,52 @@ pub(crate) fn capture_payment(
         }
         Some(amount) => amount.minor,
     };
-    payment.take(minor, when.now_ms);
-    payment_rows::change(tx, Status::WaitingForCapture, &payment)?;
+    payment.take(minor, book.when.now_ms);
+    book.change_payment(Status::WaitingForCapture, &payment)?;
     Ok(payment.id)
 }
 
 /// `POST /v3/payments/{id}/cancel`.
-pub(crate) fn cancel_payment(tx: &Transaction<'_>, id: &str) -> Result<String, Failure> {
-    let mut payment = waiting(tx, id)?;
+pub(crate) fn cancel_payment(book: &Book<'_>, id: &str) -> Result<String, Failure> {
+    let mut payment = waiting(book.tx, id)?;
     payment.cancel("merchant", "canceled_by_merchant");
-    payment_rows::change(tx, Status::WaitingForCapture, &payment)?;
+    book.change_payment(Status::WaitingForCapture, &payment)?;
     Ok(payment.id)
 }
 
 /// `POST /v3/refunds`. Gives the new refund's id.
-pub(crate) fn create_refund(tx: &Transaction<'_>, body: &Value, when: When) -> Result<String, Failure> {
+pub(crate) fn create_refund(
+    book: &Book<'_>,
+    body: &Value,
+    hold_back: Option<HoldBack>,
+) -> Result<String, Failure> {
+    let When { now_ms, lives } = book.when;
+    let deadline = hold_back.map(|HoldBack { delay_ms }| match delay_ms {
+        0 => Deadline { due_ms: now_ms + lives.pending_ms, succeeds: false },
+        _ => Deadline { due_ms: now_ms + delay_ms, succeeds: true },
+    });
     let refund = Refund {
         id: ids::fresh(),
         payment_id: body.get("payment_id").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        created_ms: when.now_ms,
+        created_ms: now_ms,
+        status: if deadline.is_some() { RefundStatus::Pending } else { RefundStatus::Succeeded },
+        deadline,
         amount: Amount::of(body)?,
         description: read_description(body)?,
         metadata: read_metadata(body)?.map(Value::Object),
     };
     let payment =
-        payment_rows::find(tx, &refund.payment_id)?.ok_or_else(|| Refusal::not_found("payment_id"))?;
+        payment_rows::find(book.tx, &refund.payment_id)?.ok_or_else(|| Refusal::not_found("payment_id"))?;
     if payment.status != Status::Succeeded {
         return Err(Refusal::invalid("payment_id", "Only a succeeded payment can be refunded").into());
     }
     if payment.amount.currency != refund.amount.currency {
         return Err(Refusal::invalid("amount.currency", "The payment is in another currency").into());
     }
-    if !payment_rows::reserve_refund(tx, &refund.payment_id, refund.amount.minor)? {
+    if !payment_rows::reserve_refund(book.tx, &refund.payment_id, refund.amount.minor)? {
         return Err(Refusal::invalid("amount.value", "More than is left of the payment").into());
     }
-    refunds::insert(tx, &refund)?;
+    book.open_refund(&refund)?;
     Ok(refund.id)
 }
 

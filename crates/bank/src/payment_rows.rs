@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::listing::Page;
 use crate::money::Amount;
-use crate::payments::{Cancellation, Lives, Payment, Status};
+use crate::payments::{Cancellation, Payment, Status};
 
 macro_rules! columns {
     () => {
@@ -85,26 +85,17 @@ pub(crate) fn find(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Pa
     tx.prepare_cached(FIND)?.query_row([id], read).optional()
 }
 
-/// Ends whatever has ended by itself by now. Nothing runs in the background: this is called before every read.
-pub(crate) fn let_fall_due(tx: &Transaction<'_>, now_ms: i64, lives: &Lives) -> rusqlite::Result<()> {
-    const DUE: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM payment WHERE due_ms IS NOT NULL AND due_ms <= ?1 ORDER BY due_ms"
-    );
-    loop {
-        let due: Vec<Payment> =
-            tx.prepare_cached(DUE)?.query_map([now_ms], read)?.collect::<rusqlite::Result<_>>()?;
-        if due.is_empty() {
-            return Ok(());
-        }
-        for mut payment in due {
-            let from = payment.status;
-            let due_ms = payment.due_ms.unwrap_or(now_ms);
-            payment.fall_due(due_ms, lives);
-            change(tx, from, &payment)?;
-        }
-    }
+/// Gives back what was reserved for a refund that came to nothing.
+pub(crate) fn return_refund(tx: &Transaction<'_>, id: &str, minor: i64) -> rusqlite::Result<()> {
+    const RETURN: &str = "UPDATE payment SET refunded_minor = refunded_minor - ?2 WHERE id = ?1";
+    let changed = tx.prepare_cached(RETURN)?.execute(params![id, minor])?;
+    if changed == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(changed)) }
+}
+
+/// Those that have ended by themselves by now, and when.
+pub(crate) fn due(tx: &Transaction<'_>, now_ms: i64) -> rusqlite::Result<Vec<(i64, Payment)>> {
+    const DUE: &str = concat!("SELECT ", columns!(), " FROM payment WHERE due_ms <= ?1 ORDER BY due_ms, seq");
+    tx.prepare_cached(DUE)?.query_map([now_ms], |row| Ok((row.get("due_ms")?, read(row)?)))?.collect()
 }
 
 /// A page of payments, newest first, and one more if there is one.

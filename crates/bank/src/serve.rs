@@ -6,6 +6,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -34,6 +35,11 @@ impl Bank {
     /// Serves until `shutdown`, then lets what is in work finish, for five seconds at most.
     pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         self.state.listens_on(listener.local_addr()?);
+        let mut rounds = JoinSet::new();
+        if let Some(courier) = &self.state.courier {
+            // Ends with this function.
+            rounds.spawn(Arc::clone(courier).work(Arc::clone(&self.state)));
+        }
         let router = http::router(self.state);
         let graceful = GracefulShutdown::new();
         let mut connections = JoinSet::new();

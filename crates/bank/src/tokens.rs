@@ -2,9 +2,9 @@
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
+use crate::book::When;
 use crate::cards::{Card, Outcome};
 use crate::ids;
-use crate::operations::When;
 
 /// Makes a token for a checked card, and sweeps out the dead ones.
 pub(crate) fn issue(

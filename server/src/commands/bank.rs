@@ -22,11 +22,9 @@ pub async fn run(settings: &Settings, memory: bool) -> Result<()> {
     // An address that was set is the one by which payers reach the confirmation page, too.
     let is_set = settings.bank_url != format!("http://{}", settings.bank_listen);
     config.public_url = is_set.then(|| settings.bank_url.clone());
+    config.notify_url = settings.bank_notify_url.clone();
     let account = format!("{}:{}", config.shop_id, config.secret);
     let bank = Bank::open(config).context("cannot open the sandbox bank")?;
-    if settings.bank_notify_url.is_some() {
-        tracing::warn!("PAYONCE_BANK_NOTIFY_URL is set, but this version's bank sends no notifications");
-    }
     println!(
         "Payonce sandbox bank\n\
          \x20 API     {url}/v3      YooKassa API v3, Basic {account}\n\

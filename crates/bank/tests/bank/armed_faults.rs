@@ -1,5 +1,6 @@
 //! A fault strikes as often as it was armed, where it was armed, and nowhere else.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{GOOD_CARD, Got, TestBank, id, payment};
@@ -65,10 +66,9 @@ async fn a_fault_that_the_bank_cannot_do_is_refused_with_what_it_can() {
     let bank = TestBank::start().await;
     for (order, says) in [
         (json!({ "kind": "explode" }), "allowed: lose_request, lose_answer"),
-        (json!({ "kind": "notify_twice" }), "not available"),
-        (json!({ "kind": "delay", "on": "notify" }), "not available"),
+        (json!({ "kind": "pending", "on": "capture" }), "allowed: create, get, list, refund"),
         (json!({ "kind": "delay", "on": "token" }), "allowed: create, get, list"),
-        (json!({ "kind": "reverse", "on": "list" }), "allowed: create, get, capture"),
+        (json!({ "kind": "reverse", "on": "list" }), "allowed: create, get, capture, cancel"),
         (json!({ "kind": "delay", "on": "list", "order_id": "1" }), "a listing belongs to no order"),
         (json!({ "kind": "delay", "times": 0 }), "times"),
         (json!({ "kind": "delay", "delay_ms": 3_600_001 }), "delay_ms"),
@@ -80,4 +80,63 @@ async fn a_fault_that_the_bank_cannot_do_is_refused_with_what_it_can() {
         assert!(got.body["error"].as_str().unwrap().contains(says), "{order}: {got:?}");
     }
     assert_eq!(bank.get("/faults").await.ok(), json!({ "faults": [] }));
+}
+
+#[tokio::test]
+async fn every_request_meets_the_faults_that_make_sense_on_it() {
+    let statuses = [
+        ("error_500_before", 500),
+        ("error_500_after", 500),
+        ("rate_limit", 429),
+        ("bad_request", 400),
+        ("unauthorized", 401),
+        ("not_found", 404),
+    ];
+    for on in ["create", "get", "list", "capture", "cancel", "refund"] {
+        let bank = TestBank::start().await;
+        let paid = bank.pay("paid", GOOD_CARD).await;
+        for kind in ["lose_request", "lose_answer"] {
+            bank.fault(json!({ "kind": kind, "on": on })).await;
+            assert!(ask(&bank, on, kind, &paid).await.is_none(), "{kind} on {on}");
+            assert_eq!(bank.last_request().await["answered"], false);
+        }
+        for (kind, status) in statuses {
+            bank.fault(json!({ "kind": kind, "on": on })).await;
+            let (got, _) = ask(&bank, on, kind, &paid).await.unwrap();
+            // A listing that finds nothing is an empty one.
+            let expected = if (kind, on) == ("not_found", "list") { 200 } else { status };
+            assert_eq!(got, expected, "{kind} on {on}");
+        }
+        bank.fault(json!({ "kind": "garbage", "on": on })).await;
+        let (status, text) = ask(&bank, on, "garbage", &paid).await.unwrap();
+        assert!(status == 200 && serde_json::from_str::<Value>(&text).is_err(), "garbage on {on}: {text}");
+        bank.fault(json!({ "kind": "wrong_amount", "on": on })).await;
+        let (_, text) = ask(&bank, on, "wrong_amount", &paid).await.unwrap();
+        assert!(text.contains("1501.00") || text.contains("2.00"), "wrong_amount on {on}: {text}");
+        bank.fault(json!({ "kind": "delay", "on": on, "delay_ms": 20 })).await;
+        assert_eq!(ask(&bank, on, "delay", &paid).await.unwrap().0, 200, "delay on {on}");
+        if !matches!(on, "get" | "list") {
+            bank.fault(json!({ "kind": "processing_202", "on": on })).await;
+            assert_eq!(ask(&bank, on, "processing_202", &paid).await.unwrap().0, 202, "{on}");
+        }
+        assert_eq!(bank.get("/faults").await.ok(), json!({ "faults": [] }));
+    }
+}
+
+/// Asks something that would succeed. Status and text of the answer, if there is one.
+async fn ask(bank: &TestBank, on: &str, key: &str, paid: &Value) -> Option<(u16, String)> {
+    let refund = json!({ "payment_id": paid["id"], "amount": { "value": "1.00", "currency": "RUB" } });
+    let post = |path: &str| bank.request(Method::POST, path).header("Idempotence-Key", key);
+    let request = match on {
+        "create" => post("/v3/payments").json(&payment(&bank.token(GOOD_CARD).await)),
+        "get" => bank.request(Method::GET, &format!("/v3/payments/{}", id(paid))),
+        "list" => bank.request(Method::GET, "/v3/payments"),
+        "refund" => post("/v3/refunds").json(&refund),
+        _ => {
+            let held = bank.authorise(&format!("held for {key}").replace(' ', "-")).await;
+            post(&format!("/v3/payments/{}/{on}", id(&held)))
+        }
+    };
+    let answer = request.send().await.ok()?;
+    Some((answer.status().as_u16(), answer.text().await.unwrap()))
 }

@@ -5,10 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::support::{CHALLENGE_CARD, GOOD_CARD, HOUR, TestBank, id, payment};
-
-/// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::support::{CHALLENGE_CARD, GOOD_CARD, HOUR, PATIENCE, TestBank, id, payment};
 
 /// One more of a payment, for a fault to meet.
 async fn body(bank: &TestBank) -> Value {
@@ -202,6 +199,9 @@ async fn a_stale_read_says_pending_once() {
         (&json!("pending"), &json!(false), None)
     );
     assert_eq!(bank.get(&show).await.ok(), paid);
+    bank.fault(json!({ "kind": "pending", "on": "list" })).await;
+    assert_eq!(bank.get("/v3/payments").await.ok()["items"], json!([stale]));
+    assert_eq!(bank.get("/v3/payments").await.ok()["items"], json!([paid]));
 }
 
 #[tokio::test]
@@ -212,6 +212,9 @@ async fn not_found_hides_what_exists() {
     bank.fault(json!({ "kind": "not_found", "on": "list" })).await;
     let show = format!("/v3/payments/{}", id(&paid));
     assert_eq!(bank.get(&show).await.status, 404);
+    bank.fault(json!({ "kind": "not_found" })).await;
+    let body = body(&bank).await;
+    assert_eq!(bank.post("/v3/payments", "hidden", &body).await.status, 404);
     assert_eq!(bank.get("/v3/payments").await.ok()["items"], json!([]));
     assert_eq!(bank.get(&show).await.ok(), paid);
     assert_eq!(bank.get("/v3/payments").await.ok()["items"], json!([paid]));
@@ -242,6 +245,12 @@ async fn a_reversal_takes_back_what_was_said() {
     let back = bank.get(&show).await.ok();
     assert_eq!((&back["status"], &back["paid"]), (&json!("succeeded"), &json!(true)));
     assert_eq!(bank.charges().await, 1);
+
+    let held = bank.authorise("held").await;
+    bank.fault(json!({ "kind": "reverse", "on": "cancel" })).await;
+    let path = format!("/v3/payments/{}/cancel", id(&held));
+    assert_eq!(bank.post_empty(&path, "cancel").await.ok()["status"], "canceled");
+    assert_eq!(bank.charges().await, 2);
 }
 
 #[tokio::test]

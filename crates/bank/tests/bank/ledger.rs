@@ -137,3 +137,32 @@ async fn a_shutdown_does_not_wait_for_idle_connections() {
     tokio::time::timeout(std::time::Duration::from_secs(4), bank.stop()).await.unwrap();
     drop(idle);
 }
+
+#[tokio::test]
+async fn a_ledger_of_the_first_version_is_brought_up_to_date() {
+    const AS_IT_WAS: &str = include_str!("ledger_v1.sql");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bank.db");
+    rusqlite::Connection::open(&path).unwrap().execute_batch(AS_IT_WAS).unwrap();
+    for _ in 0..2 {
+        let bank = TestBank::on_file(&path).await;
+        let ledger = bank.ledger().await;
+        assert_eq!(ledger["payments"][0]["refunded_amount"]["value"], "1.00");
+        assert_eq!(
+            (&ledger["refunds"][0]["id"], &ledger["refunds"][0]["status"]),
+            (&json!("r1"), &json!("succeeded"))
+        );
+        assert_eq!(ledger["notifications"], json!([]));
+        bank.stop().await;
+    }
+}
+
+#[test]
+fn a_ledger_of_a_later_version_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bank.db");
+    drop(Bank::open(Config::new(Ledger::File(path.clone()))).unwrap());
+    rusqlite::Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+    let error = Bank::open(Config::new(Ledger::File(path))).err().unwrap();
+    assert!(matches!(error, OpenError::Foreign { version: 99, .. }), "{error:?}");
+}

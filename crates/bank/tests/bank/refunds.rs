@@ -1,10 +1,13 @@
 //! Refunds: never more than was taken (R23).
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{CHALLENGE_CARD, GOOD_CARD, Got, TestBank, id};
+use crate::receiver::Receiver;
+use crate::support::{CHALLENGE_CARD, GOOD_CARD, Got, HOUR, TestBank, id};
 
 fn refund(payment: &Value, value: &str) -> Value {
     json!({ "payment_id": payment["id"], "amount": { "value": value, "currency": "RUB" }, "description": "re_1" })
@@ -75,6 +78,78 @@ async fn only_taken_money_can_be_refunded() {
     dollars["amount"]["currency"] = json!("USD");
     bank.post("/v3/refunds", "dollars", &dollars).await.refused(400, "invalid_request", "amount.currency");
     assert_eq!(bank.ledger().await["refunds"], json!([]));
+}
+
+#[tokio::test]
+async fn n4_an_undecided_refund_keeps_its_sum_reserved_and_then_succeeds() {
+    let receiver = Receiver::start().await;
+    let bank = TestBank::with(|config| config.notify_url = Some(receiver.url.clone())).await;
+    let paid = bank.pay("pay", GOOD_CARD).await;
+    receiver.seen(1).await;
+    bank.fault(json!({ "kind": "pending", "on": "refund", "delay_ms": 60_000 })).await;
+    let body = refund(&paid, "1000.00");
+    let made = bank.post("/v3/refunds", "key", &body).await.ok();
+    assert_eq!(made["status"], "pending");
+    bank.post("/v3/refunds", "more", &refund(&paid, "500.01")).await.refused(
+        400,
+        "invalid_request",
+        "amount.value",
+    );
+    assert_eq!(bank.post("/v3/refunds", "key", &body).await.ok(), made);
+    assert_eq!(bank.get("/v3/refunds?status=pending").await.ok()["items"], json!([made]));
+    assert_eq!(bank.get("/v3/refunds?status=succeeded").await.ok()["items"], json!([]));
+    assert_eq!(receiver.so_far(), 1);
+    bank.advance(Duration::from_secs(60));
+    let done = bank.get(&format!("/v3/refunds/{}", id(&made))).await.ok();
+    assert_eq!(done["status"], "succeeded");
+    assert_eq!(receiver.events(2).await[1], "refund.succeeded");
+    assert_eq!(receiver.seen(2).await[1].body()["object"], done);
+}
+
+#[tokio::test]
+async fn n4_an_undecided_refund_that_nothing_decides_gives_its_sum_back() {
+    let bank = TestBank::start().await;
+    let paid = bank.pay("pay", GOOD_CARD).await;
+    bank.fault(json!({ "kind": "pending", "on": "refund" })).await;
+    let made = bank.post("/v3/refunds", "key", &refund(&paid, "1500.00")).await.ok();
+    bank.advance(HOUR);
+    let ended = bank.get(&format!("/v3/refunds/{}", id(&made))).await.ok();
+    assert_eq!(ended["status"], "canceled");
+    let details = json!({ "party": "refund_network", "reason": "general_decline" });
+    assert_eq!(ended["cancellation_details"], details);
+    bank.post("/v3/refunds", "again", &refund(&paid, "1500.00")).await.ok();
+}
+
+#[tokio::test]
+async fn refunds_are_listed_by_time_and_payment() {
+    let bank = TestBank::start().await;
+    let (one, other) = (bank.pay("1", GOOD_CARD).await, bank.pay("2", GOOD_CARD).await);
+    let first = bank.post("/v3/refunds", "a", &refund(&one, "1.00")).await.ok();
+    bank.advance(HOUR);
+    let second = bank.post("/v3/refunds", "b", &refund(&one, "1.00")).await.ok();
+    bank.post("/v3/refunds", "c", &refund(&other, "1.00")).await.ok();
+    let of_one = format!("payment_id={}", id(&one));
+    for (filter, expected) in [
+        (String::new(), json!([second, first])),
+        ("&created_at.gte=2026-03-01T01:00:00Z".to_owned(), json!([second])),
+        ("&created_at.gt=2026-03-01T01:00:00Z".to_owned(), json!([])),
+        ("&created_at.lte=2026-03-01T00:00:00Z".to_owned(), json!([first])),
+        ("&created_at.lt=2026-03-01T00:00:00Z".to_owned(), json!([])),
+    ] {
+        let got = bank.get(&format!("/v3/refunds?{of_one}{filter}")).await.ok();
+        assert_eq!(got["items"], expected, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn a_refund_keeps_its_description_and_metadata() {
+    let bank = TestBank::start().await;
+    let mut body = refund(&bank.pay("pay", GOOD_CARD).await, "1.00");
+    body["metadata"] = json!({ "refund_id": "re_1" });
+    let made = bank.post("/v3/refunds", "key", &body).await.ok();
+    for seen in [made.clone(), bank.get(&format!("/v3/refunds/{}", id(&made))).await.ok()] {
+        assert_eq!((&seen["description"], &seen["metadata"]), (&json!("re_1"), &body["metadata"]));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

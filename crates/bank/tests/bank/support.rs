@@ -29,6 +29,14 @@ pub struct TestBank {
     serving: JoinHandle<std::io::Result<()>>,
 }
 
+/// Longer than anything here takes.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What happens sooner or later.
+pub async fn in_time<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, work).await.unwrap()
+}
+
 /// What came back.
 #[derive(Debug)]
 pub struct Got {
@@ -120,6 +128,22 @@ impl TestBank {
 
     pub async fn ledger(&self) -> Value {
         self.get("/ledger").await.ok()
+    }
+
+    /// The ledger, once it `is` so.
+    pub async fn until(&self, is: impl Fn(&Value) -> bool) -> Value {
+        let mut ledger = Value::Null;
+        let reached = async {
+            loop {
+                ledger = self.ledger().await;
+                if is(&ledger) {
+                    break;
+                }
+            }
+        };
+        let in_time = tokio::time::timeout(PATIENCE, reached).await.is_ok();
+        assert!(in_time, "still {:#}", ledger["notifications"]);
+        ledger
     }
 
     /// How many payments took money.
