@@ -71,6 +71,10 @@ prefixed_id!(
     /// One send of an operation, its request id: `att_…`.
     AttemptId, "att_"
 );
+prefixed_id!(
+    /// Something that follows once from a payment: `evt_…`.
+    EffectId, "evt_"
+);
 
 macro_rules! uuid_key {
     ($(#[$doc:meta])* $name:ident) => {

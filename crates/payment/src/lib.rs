@@ -2,6 +2,7 @@
 //! Pure: no async, no clock, no randomness, no I/O. Time and ids come in as arguments.
 
 mod checkout;
+mod effect;
 mod event;
 mod fingerprint;
 mod ids;
@@ -16,11 +17,12 @@ mod time;
 mod transition;
 
 pub use checkout::{Capture, CheckoutStatus, MethodKind};
+pub use effect::{Channel, EffectKind, EffectSubject};
 pub use event::{Event, NotExecutedReason, UnknownReason};
 pub use fingerprint::{Fingerprint, IdempotencyKey, KeyKind, KeySyntaxError};
 pub use ids::{
-    AttemptId, CheckoutId, Holder, IdError, IntentId, MerchantId, Mode, ObjectId, OperationId, OrderId,
-    ProviderAccount, ProviderKey, SubmitKey,
+    AttemptId, CheckoutId, EffectId, Holder, IdError, IntentId, MerchantId, Mode, ObjectId, OperationId,
+    OrderId, ProviderAccount, ProviderKey, SubmitKey,
 };
 pub use journal::{JournalHash, JournalLine};
 pub use money::{Currency, Money, MoneyError};

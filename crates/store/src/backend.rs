@@ -36,6 +36,9 @@ macro_rules! flow {
     }};
 }
 
+mod inbox;
+mod outbox;
+
 #[async_trait]
 impl<B: Backend> Store for B {
     async fn find_key(&self, key: KeyUse) -> Result<Option<KnownKey>, StoreError> {

@@ -24,6 +24,19 @@ pub struct MerchantRecord {
     pub return_origins: Vec<String>,
     /// Which pages may frame the checkout.
     pub frame_origins: Vec<String>,
+    /// Where it hears of payments.
+    pub webhook: Option<WebhookRecord>,
+    /// SHA-256 of the secret in the address that its provider notifies.
+    pub notify_secret_hash: Option<[u8; 32]>,
+}
+
+/// An address for a merchant's webhooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookRecord {
+    /// Where they go.
+    pub url: String,
+    /// What they are signed with, encrypted, bound to the merchant.
+    pub sealed_secret: Vec<u8>,
 }
 
 /// What an API key is for.

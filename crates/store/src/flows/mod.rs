@@ -6,10 +6,12 @@
 pub mod claim;
 pub mod commit;
 pub mod expire;
+pub mod inbox;
 pub mod journal;
 pub mod keys;
 pub mod open_checkout;
 pub mod open_intent;
+pub mod outbox;
 pub mod reads;
 pub mod submit;
 

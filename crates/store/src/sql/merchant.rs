@@ -2,15 +2,17 @@
 
 use payment::ProviderAccount;
 
-use super::{Row, Session, SessionError, Value, checkout::read_tenant};
-use crate::{ApiKeyKind, Caller, MerchantRecord, StoreError, Tenant};
+use super::{Row, Session, SessionError, Value, checkout::read_tenant, session::unreadable};
+use crate::{ApiKeyKind, Caller, MerchantRecord, StoreError, Tenant, WebhookRecord};
 
 const PUT: &str = "INSERT INTO merchant (merchant_id, mode, name, provider_kind, provider_account, provider_url, \
-     provider_secret, return_origins, frame_origins) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+     provider_secret, return_origins, frame_origins, webhook_url, webhook_secret, notify_secret_hash) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
      ON CONFLICT (merchant_id, mode) DO UPDATE SET name = excluded.name, provider_kind = excluded.provider_kind, \
      provider_account = excluded.provider_account, provider_url = excluded.provider_url, \
      provider_secret = excluded.provider_secret, return_origins = excluded.return_origins, \
-     frame_origins = excluded.frame_origins";
+     frame_origins = excluded.frame_origins, webhook_url = excluded.webhook_url, \
+     webhook_secret = excluded.webhook_secret, notify_secret_hash = excluded.notify_secret_hash";
 
 const FORGET_KEYS: &str = "DELETE FROM api_key WHERE merchant_id = $1 AND mode = $2";
 
@@ -18,10 +20,10 @@ const PUT_KEY: &str = "INSERT INTO api_key (hash, merchant_id, mode, kind) VALUE
      ON CONFLICT (hash) DO NOTHING";
 
 const COLUMNS: &str = "SELECT merchant_id, mode, name, provider_kind, provider_account, provider_url, provider_secret, \
-     return_origins, frame_origins FROM merchant ORDER BY merchant_id, mode";
+     return_origins, frame_origins, webhook_url, webhook_secret, notify_secret_hash FROM merchant ORDER BY merchant_id, mode";
 
 const FIND: &str = "SELECT merchant_id, mode, name, provider_kind, provider_account, provider_url, provider_secret, \
-     return_origins, frame_origins FROM merchant WHERE merchant_id = $1 AND mode = $2";
+     return_origins, frame_origins, webhook_url, webhook_secret, notify_secret_hash FROM merchant WHERE merchant_id = $1 AND mode = $2";
 
 const CALLER: &str = "SELECT merchant_id, mode, kind FROM api_key WHERE hash = $1";
 
@@ -48,6 +50,9 @@ impl SqlDirectory<'_> {
             merchant.sealed_secret.as_slice().into(),
             origins(&merchant.return_origins).into(),
             origins(&merchant.frame_origins).into(),
+            merchant.webhook.as_ref().map(|webhook| webhook.url.as_str()).into(),
+            merchant.webhook.as_ref().map(|webhook| webhook.sealed_secret.as_slice()).into(),
+            merchant.notify_secret_hash.as_ref().map(<[u8; 32]>::as_slice).into(),
         ]);
         self.session.execute(PUT, values).await?;
         self.session.execute(FORGET_KEYS, scope.to_vec()).await?;
@@ -96,5 +101,14 @@ fn read(mut row: Row) -> Result<MerchantRecord, StoreError> {
         sealed_secret: row.bytes()?,
         return_origins: row.parsed(|text| serde_json::from_str(text).ok())?,
         frame_origins: row.parsed(|text| serde_json::from_str(text).ok())?,
+        webhook: match (row.text_opt()?, row.bytes_opt()?) {
+            (Some(url), Some(sealed_secret)) => Some(WebhookRecord { url, sealed_secret }),
+            (None, None) => None,
+            (Some(_), None) | (None, Some(_)) => return Err(unreadable("half a webhook")),
+        },
+        notify_secret_hash: row
+            .bytes_opt()?
+            .map(|hash| hash.try_into().map_err(|_| unreadable("a SHA-256 has not 32 bytes")))
+            .transpose()?,
     })
 }

@@ -28,8 +28,11 @@ use session::{SqliteSession, failed};
 use writer::Writer;
 
 /// Forward only; one that landed is never edited.
-const MIGRATIONS: &[(i64, &str, &str)] =
-    &[(1, "payments", include_str!("../../../../migrations/0001_payments.sql"))];
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (1, "payments", include_str!("../../../../migrations/0001_payments.sql")),
+    (2, "recovery", include_str!("../../../../migrations/0002_recovery.sql")),
+    (3, "outbox", include_str!("../../../../migrations/0003_outbox.sql")),
+];
 
 /// Tries to migrate before a failure is more than another process's success.
 const MAX_MIGRATION_TRIES: usize = 5;

@@ -1,0 +1,147 @@
+//! Effects: written in the transition's transaction, once for what they are about (R19, R20); then claimed, tried and settled under a
+//! fence.
+
+use payment::{
+    Channel, CheckoutStatus, EffectId, EffectKind, EffectSubject, IntentId, Stance, StateName, Timestamp,
+};
+
+use super::{promised, won};
+use crate::{
+    CheckoutRecord, ClaimEffects, ClaimedEffect, EffectRecord, EffectState, IntentRecord, Lease, NextTry,
+    SettleEffect, SettledEffect, StoreError, Tables, Tenant, tables::Abort,
+};
+
+/// Rows beyond those asked for that are looked at, so that some that cannot be read do not hold up the others.
+const SPARE: u32 = 64;
+
+/// A change that others may have to hear of.
+pub struct Change<'c> {
+    /// The checkout, as it was before.
+    pub checkout: &'c CheckoutRecord,
+    /// Where the intent stood before.
+    pub from: StateName,
+    /// The intent, as it is now.
+    pub intent: &'c IntentRecord,
+    /// Whether the checkout became paid by it.
+    pub paid: bool,
+}
+
+/// Writes down what follows from a change. What was written before, by whatever road, is not written again.
+pub async fn emit(tables: &mut dyn Tables, change: &Change<'_>, now: Timestamp) -> Result<(), Abort> {
+    let (checkout, intent) = (EffectSubject::Checkout(change.checkout.id), change.intent);
+    let mut effects = Vec::new();
+    if change.paid {
+        effects.extend([(EffectKind::CheckoutPaid, checkout), (EffectKind::Receipt, checkout)]);
+    } else if is_bad_news_awaited(change) {
+        effects.push((EffectKind::ResultKnown, EffectSubject::Intent(intent.id)));
+    }
+    for (kind, subject) in effects {
+        // Of a mail to nobody nothing has to be remembered.
+        if kind.channel() == Channel::Webhook || address(change.checkout, intent).is_some() {
+            tables.insert_effect(&EffectRecord::new(kind, subject, intent, now)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the shopper was told that the result is unknown, and it turns out that no money was taken.
+fn is_bad_news_awaited(change: &Change<'_>) -> bool {
+    let was_unknown = matches!(change.from, StateName::Confirming | StateName::NeedsReview);
+    let ended_without_money = change.intent.state.stance() == Stance::Free;
+    was_unknown && ended_without_money && change.checkout.status != CheckoutStatus::Paid
+}
+
+/// Where mails of an intent go: as the shopper said, else as the merchant did.
+fn address<'r>(checkout: &'r CheckoutRecord, intent: &'r IntentRecord) -> Option<&'r str> {
+    intent.email.as_deref().or(checkout.email.as_deref())
+}
+
+/// The flow of a claim.
+pub async fn claim(tables: &mut dyn Tables, claim: &ClaimEffects) -> Result<Vec<ClaimedEffect>, Abort> {
+    let now = tables.now().await?;
+    let mut claims = Vec::new();
+    for (tenant, id) in tables.due_effects(now, claim.most.saturating_add(SPARE)).await? {
+        if claims.len() >= claim.most as usize {
+            break;
+        }
+        match claim_one(tables, claim, &tenant, id, now).await {
+            Ok(claimed) => claims.extend(claimed),
+            // It was read before anything was written, and is left alone: a newer version wrote it, or a person has to look.
+            Err(Abort::Failed(error @ StoreError::Unreadable(_))) => {
+                tracing::error!(%error, effect = %id, "a due effect cannot be read and is left alone");
+            }
+            Err(aborted) => return Err(aborted),
+        }
+    }
+    Ok(claims)
+}
+
+async fn claim_one(
+    tables: &mut dyn Tables,
+    claim: &ClaimEffects,
+    tenant: &Tenant,
+    id: EffectId,
+    now: Timestamp,
+) -> Result<Option<ClaimedEffect>, Abort> {
+    let mut effect = promised(tables.effect(tenant, id).await?, "a due effect")?;
+    let intent = promised(tables.intent(tenant, effect.intent).await?, "an effect's intent")?;
+    let checkout = promised(tables.checkout(tenant, intent.checkout).await?, "an intent's checkout")?;
+    if effect.wake_at.is_none_or(|at| at > now) {
+        return Ok(None);
+    }
+    let (fence, until) = (effect.fence, now.plus_ms(claim.lease_ms));
+    let unanswered = effect.lease.is_some();
+    effect.lease = Some(Lease { holder: claim.holder, until });
+    effect.fence = fence + 1;
+    effect.tries += 1;
+    effect.first_tried_at = effect.first_tried_at.or(Some(now));
+    effect.wake_at = Some(until);
+    won(tables.update_effect(&effect, fence).await?)?;
+    Ok(Some(ClaimedEffect { effect, intent, checkout, unanswered, now }))
+}
+
+/// The flow that writes what came of a try. A holder whose fence is not the newest writes nothing (R14).
+pub async fn settle(tables: &mut dyn Tables, settle: &SettleEffect) -> Result<SettledEffect, Abort> {
+    let mut effect = promised(tables.effect(&settle.tenant, settle.id).await?, "a claimed effect")?;
+    if effect.fence != settle.fence {
+        return Ok(SettledEffect::Stale);
+    }
+    if effect.lease.is_none() {
+        // Only this fence's holder lets go of it: it is already written, the answer was lost.
+        return Ok(SettledEffect::Done);
+    }
+    let now = tables.now().await?;
+    effect.lease = None;
+    effect.outcome = Some(settle.outcome.clone());
+    (effect.state, effect.wake_at) = match settle.next {
+        NextTry::In(ms) => (EffectState::Waiting, Some(now.plus_ms(ms))),
+        NextTry::Never(state) => (state, None),
+    };
+    won(tables.update_effect(&effect, settle.fence).await?)?;
+    Ok(SettledEffect::Done)
+}
+
+/// The effects of an intent and of its checkout. Their ids follow from what they are about.
+pub async fn of_intent(
+    tables: &mut dyn Tables,
+    (tenant, id): &(Tenant, IntentId),
+) -> Result<Vec<EffectRecord>, Abort> {
+    let Some(intent) = tables.intent(tenant, *id).await? else { return Ok(Vec::new()) };
+    let subjects = [EffectSubject::Checkout(intent.checkout), EffectSubject::Intent(intent.id)];
+    let mut found = Vec::new();
+    for subject in subjects {
+        for kind in EffectKind::ALL {
+            found.extend(tables.effect(tenant, EffectId::of(kind, subject)).await?);
+        }
+    }
+    Ok(found)
+}
+
+/// Effects that did not, or may not have, arrived.
+pub async fn undelivered(tables: &mut dyn Tables, limit: &u32) -> Result<Vec<EffectRecord>, Abort> {
+    let mut found = Vec::new();
+    for (tenant, id) in tables.undelivered_effects(*limit).await? {
+        found.extend(tables.effect(&tenant, id).await?);
+    }
+    Ok(found)
+}
