@@ -64,9 +64,6 @@ fn show_stage(page: &PageElements, visit: &Visit) {
             fill(page, "card", card.map(|last4| format!("•••• {last4}")));
             let other = visit.other_card().is_some();
             page.each("[data-with=other-card]", &mut |line| line.set_hidden(!other));
-            if let Some(at) = seen.released_by.as_deref().and_then(|at| signals::time_of_day(at, &lang())) {
-                fill(page, "released-by", Some(at));
-            }
             if let Some(url) = &seen.bank_url {
                 page.each("[data-slot=bank]", &mut |link| {
                     let _ = link.set_attribute("href", url);
@@ -83,7 +80,7 @@ fn show_stage(page: &PageElements, visit: &Visit) {
 /// When we asked last, and when we ask next.
 fn show_questions(page: &PageElements, visit: &Visit) {
     let Some(pause_s) = visit.pause_s() else { return };
-    fill(page, "checked", Some(signals::now(&lang())));
+    fill(page, "checked", Some(signals::time_of_day(&lang())));
     fill(page, "next", Some(pause_s.to_string()));
 }
 

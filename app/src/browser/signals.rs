@@ -50,15 +50,9 @@ pub(crate) fn this_month() -> Month {
     Month::new(now.get_full_year(), now.get_month() + 1)
 }
 
-/// The time of day now, as the shopper's language writes it.
-pub(crate) fn now(lang: &str) -> String {
+/// The time of day as the shopper's language writes it.
+pub(crate) fn time_of_day(lang: &str) -> String {
     Date::new_0().to_locale_time_string(lang).into()
-}
-
-/// A server's time of day by the shopper's clock, in the shopper's language.
-pub(crate) fn time_of_day(rfc3339: &str, lang: &str) -> Option<String> {
-    let time = Date::new(&rfc3339.into());
-    (!time.get_time().is_nan()).then(|| time.to_locale_time_string(lang).into())
 }
 
 /// An amount as the server writes it: the browser knows the languages' rules too.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::{
-    Page, card_field::CardField, email_field::EmailField, slot::Slot, without_script::WithoutScript,
-    wrongs::Wrongs,
+    Page, back::Back, card_field::CardField, email_field::EmailField, slot::Slot,
+    without_script::WithoutScript, wrongs::Wrongs,
 };
 use crate::{form::Field, stage::FORM};
 
@@ -60,6 +60,9 @@ pub(super) fn CardForm(
                 <button class="button" type="submit" name="method" value="redirect" data-submit="bank">
                     {page.say("pay-at-bank")}
                 </button>
+                <div data-plain>
+                    <Back page=page.clone() />
+                </div>
             </form>
         </div>
     }

@@ -46,8 +46,13 @@ pub(super) fn Look(
 }
 
 /// `10:00:08 UTC`.
-pub(super) fn write_clock(rfc3339: &str) -> String {
+fn write_clock(rfc3339: &str) -> String {
     rfc3339.get(11..19).map_or_else(String::new, |time| format!("{time} UTC"))
+}
+
+/// `10:00 UTC`.
+pub(super) fn write_minute(rfc3339: &str) -> String {
+    rfc3339.get(11..16).map_or_else(String::new, |time| format!("{time} UTC"))
 }
 
 #[cfg(test)]
@@ -55,6 +60,7 @@ mod tests {
     #[test]
     fn a_time_of_day_is_in_utc_until_the_browser_knows_better() {
         assert_eq!(super::write_clock("2026-11-30T10:00:08.123Z"), "10:00:08 UTC");
+        assert_eq!(super::write_minute("2026-11-30T10:00:08.123Z"), "10:00 UTC");
         assert_eq!(super::write_clock(""), "");
         assert_eq!(super::write_clock("soon"), "");
     }

@@ -25,7 +25,11 @@
     write(made.querySelector("time"), at);
     return made;
   };
-  root.paint = ({ progress }) => {
+  root.paint = ({ progress, released_by }) => {
+    if (released_by) {
+      const time = new Date(released_by).toLocaleTimeString(lang, { hour: "2-digit", minute: "2-digit" });
+      each("[data-slot=released-by]", (slot) => (slot.textContent = time));
+    }
     if (!progress) return;
     each("[data-trail]", (trail) => trail.replaceChildren(...progress.steps.map(line)));
     look("last", progress.last_look_at);

@@ -19,7 +19,7 @@ pub(super) fn Mail(
             <p class="muted" data-with="email" hidden=!known>
                 <Slot lang=page.lang message="mail-promise" argument="email" name="email" value=email.unwrap_or_default() />
             </p>
-            <form class="pair" method="post" action=page.email_path() data-without="email" hidden=known>
+            <form class="mail" method="post" action=page.email_path() data-without="email" hidden=known>
                 <label class="field">
                     {page.say("mail-label")}
                     <input name="email" type="email" autocomplete="email" dir="ltr" required />

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{Lang, Page, clock::write_clock, slot::Slot};
+use super::{Lang, Page, clock::write_minute, slot::Slot};
 use crate::stage::Note;
 
 /// What the server has to say about a form that was posted without scripts.
@@ -42,7 +42,7 @@ impl Notice {
     /// The server's own line.
     pub(super) fn write(&self, lang: Lang) -> String {
         match self {
-            Self::ReleasedBy(at) => lang.say_with(self.message(), "time", &write_clock(at)),
+            Self::ReleasedBy(at) => lang.say_with(self.message(), "time", &write_minute(at)),
             Self::TermsChanged
             | Self::EmailForm
             | Self::TooManyTries

@@ -50,13 +50,13 @@ fn UnderWay(page: Arc<Page>) -> impl IntoView {
             <a class="button" data-slot="bank" href=bank_url target="_top" rel="noopener">
                 {page.say("action-link")}
             </a>
-            <div class="pair">
-                <CheckNow page=page.clone() />
+            <div class="ways">
                 <form method="post" action=page.release_path() data-do="release">
                     <button class="button quiet" type="submit">
                         {page.say("release")}
                     </button>
                 </form>
+                <CheckNow page=page.clone() />
             </div>
         </Screen>
         <Screen page=page.clone() clone:page name="authorized" mark=Mark::Good title="authorized-title" lead="authorized-lead">

@@ -208,6 +208,7 @@ fn names_from_outside_are_text_and_links_are_web_addresses() {
 fn without_scripts_there_are_no_card_fields_and_the_page_says_why() {
     let text = visible(&open(IntentState::Created).render_pay());
     assert!(text.contains("The card is entered on the bank's page"));
+    assert!(text.contains("Back to the shop"));
     assert!(!text.contains("Card number") && !text.contains("Pay ₽"));
 }
 
@@ -305,7 +306,7 @@ fn at_the_bank_the_main_way_is_its_page_and_another_way_has_to_wait_for_it() {
     }
     page.notice = Some(Notice::ReleasedBy("2026-11-30T11:00:00.000Z".into()));
     for html in [page.render_pay(), page.render_status()] {
-        assert!(visible(&html).contains("lets go of this one by 11:00:00 UTC at the latest"));
+        assert!(visible(&html).contains("lets go of this one by 11:00 UTC at the latest"));
     }
     page.notice = Some(Notice::ReleaseAsked);
     assert!(visible(&page.render_status()).contains("We asked the bank to let go"));

@@ -51,7 +51,7 @@ pub(super) fn Waiting(
         </p>
         <Trail page=page.clone() />
         <Mail page=page.clone() />
-        <div class="pair">
+        <div class="ways">
             <CheckNow page=page.clone() />
             <button class="button quiet" type="button" data-do="copy" data-scripted hidden>
                 {page.say("copy-link")}
