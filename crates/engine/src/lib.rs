@@ -5,6 +5,7 @@ mod checkouts;
 mod drive;
 mod frozen;
 mod observe;
+mod outbox;
 mod submit;
 mod vault;
 mod worker;
@@ -17,6 +18,7 @@ use store::{Answer, CheckoutRecord, Directory, IntentRecord, NewIds, Store, Stor
 
 pub use checkouts::{CheckoutOutcome, IntentOutcome};
 pub use drive::Driven;
+pub use outbox::{Again, Delivery, Mail, Sender, Webhook};
 pub use submit::{Submission, SubmitOutcome};
 pub use vault::{ClientToken, Seal, SealError, Vault};
 
@@ -90,6 +92,8 @@ pub struct Engine {
     pub directory: Arc<dyn Directory>,
     /// Who moves the money.
     pub provider: Arc<dyn Provider>,
+    /// The ways out for webhooks and mails.
+    pub sender: Arc<dyn Sender>,
     /// Ids and randomness.
     pub ids: Arc<dyn Ids>,
     /// Writes answers.

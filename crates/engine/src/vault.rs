@@ -36,6 +36,11 @@ impl Seal {
         Self(format!("credentials|{}|{}", tenant.mode.as_str(), tenant.merchant))
     }
 
+    /// What a merchant's webhooks are signed with.
+    pub fn webhook(tenant: &Tenant) -> Self {
+        Self(format!("webhook|{}|{}", tenant.mode.as_str(), tenant.merchant))
+    }
+
     /// An intent's frozen request.
     pub fn request(tenant: &Tenant, intent: IntentId) -> Self {
         Self(format!("request|{}|{}|{intent}", tenant.mode.as_str(), tenant.merchant))
