@@ -3,14 +3,15 @@
 
 use std::time::Duration;
 
-use contract::{Checkout, IDEMPOTENCY_KEY, Problem};
+use contract::{Checkout, IDEMPOTENCY_KEY, PaymentIntent, Problem};
 use reqwest::{
     Client, RequestBuilder, StatusCode, Url,
     header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER},
     redirect::Policy,
 };
+use serde::de::DeserializeOwned;
 
-use crate::{ConfigError, orders::Order};
+use crate::{OpenError, orders::Order};
 
 /// Longest wait for a connection: the API is near.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -90,9 +91,9 @@ impl Api {
     ///
     /// # Errors
     /// When the key cannot stand in a header, or the client cannot be made.
-    pub fn new(base: Url, secret_key: &str) -> Result<Self, ConfigError> {
+    pub fn new(base: Url, secret_key: &str) -> Result<Self, OpenError> {
         let mut bearer =
-            HeaderValue::try_from(format!("Bearer {secret_key}")).map_err(|_| ConfigError::SecretKey)?;
+            HeaderValue::try_from(format!("Bearer {secret_key}")).map_err(|_| OpenError::SecretKey)?;
         bearer.set_sensitive(true);
         let client = Client::builder()
             .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
@@ -102,7 +103,7 @@ impl Api {
             .redirect(Policy::none())
             .no_proxy()
             .build()
-            .map_err(ConfigError::Client)?;
+            .map_err(OpenError::Client)?;
         Ok(Self { client, base })
     }
 
@@ -128,10 +129,23 @@ impl Api {
         ask_about(order, self.client.get(self.url(&["v1", "checkouts", checkout_id]))).await
     }
 
+    /// An intent of the order's checkout, with everything that its merchant may see.
+    ///
+    /// # Errors
+    /// [`ApiError`], which says nothing about the payment.
+    pub async fn show_intent(&self, order: &Order, intent_id: &str) -> Result<PaymentIntent, ApiError> {
+        let intent: PaymentIntent =
+            ask(self.client.get(self.url(&["v1", "payment_intents", intent_id]))).await?;
+        if intent.order_id != order.number {
+            return Err(ApiError::Garbled("it is about another order"));
+        }
+        Ok(intent)
+    }
+
     fn url(&self, segments: &[&str]) -> Url {
         let mut url = self.base.clone();
         url.path_segments_mut()
-            .expect("an http URL has a path: Shop::new accepts no other")
+            .expect("an http URL has a path: Shop::open accepts no other")
             .pop_if_empty()
             .extend(segments);
         url
@@ -139,6 +153,14 @@ impl Api {
 }
 
 async fn ask_about(order: &Order, request: RequestBuilder) -> Result<Checkout, ApiError> {
+    let checkout: Checkout = ask(request).await?;
+    if checkout.order_id != order.number || checkout.amount != order.request.amount {
+        return Err(ApiError::Garbled("it is about another order or sum"));
+    }
+    Ok(checkout)
+}
+
+async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ApiError> {
     let mut response = request.send().await.map_err(ApiError::NoAnswer)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = Vec::new();
@@ -151,12 +173,7 @@ async fn ask_about(order: &Order, request: RequestBuilder) -> Result<Checkout, A
     if !status.is_success() {
         return Err(refusal(status, &headers, &body));
     }
-    let checkout: Checkout =
-        serde_json::from_slice(&body).map_err(|_| ApiError::Garbled("it is not a checkout"))?;
-    if checkout.order_id != order.number || checkout.amount != order.request.amount {
-        return Err(ApiError::Garbled("it is about another order or sum"));
-    }
-    Ok(checkout)
+    serde_json::from_slice(&body).map_err(|_| ApiError::Garbled("it is not what was asked for"))
 }
 
 fn refusal(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ApiError {

@@ -159,11 +159,13 @@ mod tests {
         assert_eq!(russian, ids(include_str!("../locales/en.ftl")));
         let mut asked = BTreeSet::new();
         said(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut asked);
-        asked.extend(crate::goods::GOODS.iter().map(|good| good.slug.to_owned()));
+        let goods = crate::goods::GOODS.iter().map(|good| good.slug);
+        let described: Vec<_> = goods.chain(crate::faults::FAULTS.iter().map(|fault| fault.name)).collect();
+        asked.extend(described.iter().map(|id| (*id).to_owned()));
         assert_eq!(russian, asked);
-        for good in &crate::goods::GOODS {
+        for id in described {
             for language in [Language::Russian, Language::English] {
-                assert_ne!(language.say_part(good.slug, "about"), good.slug);
+                assert_ne!(language.say_part(id, "about"), id);
             }
         }
     }

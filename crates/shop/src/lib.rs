@@ -1,16 +1,25 @@
 //! The demo shop "Зерно": a merchant like any other, a client of the public API with a secret key of its own.
-//! Must never reach into the server's insides, decide whether money moved, or show or log its key.
+//! Ships what was paid, by webhook. Must never reach into the server's insides, decide whether money moved, or show or log its key.
 
 mod api;
+mod bank;
+mod clock;
+mod database;
+mod faults;
+mod figures;
 mod goods;
 mod handlers;
 mod headers;
+mod ids;
 mod language;
+mod mailbox;
 mod orders;
 mod pages;
 mod price;
+mod shipments;
+mod signature;
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use axum::{
     Router,
@@ -20,7 +29,12 @@ use axum::{
 };
 use reqwest::Url;
 
-use crate::{api::Api, headers::SecurityHeaders, orders::Orders};
+use crate::{
+    api::Api, bank::Bank, database::Database, headers::SecurityHeaders, mailbox::Mailbox, orders::Orders,
+    shipments::Shipments, signature::Verifier,
+};
+
+pub use crate::database::{DatabaseError, ShopDatabase};
 
 /// Longest form that is read; ours have some hundred bytes.
 const MAX_FORM_BYTES: usize = 16 * 1024;
@@ -36,11 +50,19 @@ pub struct Config {
     pub public_url: String,
     /// The merchant's secret key.
     pub secret_key: String,
+    /// What webhooks are signed with: `whsec_` and 24 to 64 bytes in base64.
+    pub webhook_secret: String,
+    /// Where orders are kept.
+    pub database: ShopDatabase,
+    /// Base of the sandbox bank, which lets payments go wrong on demand and shows its ledger; `None`: no drawer.
+    pub bank_url: Option<String>,
+    /// Where mails are written instead of being sent; `None`: no mailbox.
+    pub mail_folder: Option<PathBuf>,
 }
 
 /// Why a shop cannot be set up.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
+pub enum OpenError {
     /// An address that is not one.
     #[error("{name} is {value:?}, and has to be an absolute http or https URL")]
     Url {
@@ -52,6 +74,12 @@ pub enum ConfigError {
     /// A key that cannot stand in a header. The key itself is not repeated here.
     #[error("the shop's secret key has characters that a header cannot carry")]
     SecretKey,
+    /// A webhook secret that is none. It is not repeated here.
+    #[error("the shop's webhook secret is not whsec_ and 24 to 64 bytes in base64")]
+    WebhookSecret,
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// The HTTP client cannot be made.
     #[error("the shop's HTTP client cannot be made")]
     Client(#[source] reqwest::Error),
@@ -65,34 +93,54 @@ pub struct Shop {
 
 struct Inner {
     api: Api,
+    bank: Option<Bank>,
+    mailbox: Option<Mailbox>,
     orders: Orders,
+    shipments: Shipments,
+    webhooks: Verifier,
     public_url: Url,
     headers: SecurityHeaders,
 }
 
 impl Shop {
-    /// Sets a shop up; it has no orders yet. The process must have installed a rustls provider before.
+    /// Opens the shop with the orders it has. The process must have installed a rustls provider before.
     ///
     /// # Errors
-    /// [`ConfigError`] when an address or the key is unusable.
-    pub fn new(config: Config) -> Result<Self, ConfigError> {
-        let public_url = web_url("public_url", &config.public_url)?;
+    /// [`OpenError`] when an address, a key, a secret or the database is unusable.
+    pub fn open(config: Config) -> Result<Self, OpenError> {
         let payment_pages = web_url("payment_pages_url", &config.payment_pages_url)?;
-        let api = Api::new(web_url("api_url", &config.api_url)?, &config.secret_key)?;
-        let headers = SecurityHeaders::new(&payment_pages.origin().ascii_serialization());
-        Ok(Self { inner: Arc::new(Inner { api, orders: Orders::default(), public_url, headers }) })
+        let bank_url = config.bank_url.map(|url| web_url("bank_url", &url)).transpose()?;
+        let database = Database::open(&config.database)?;
+        let inner = Inner {
+            api: Api::new(web_url("api_url", &config.api_url)?, &config.secret_key)?,
+            bank: bank_url.map(Bank::new).transpose()?,
+            mailbox: config.mail_folder.map(Mailbox::new),
+            orders: Orders::new(database.clone()),
+            shipments: Shipments::new(database),
+            webhooks: Verifier::new(&config.webhook_secret).map_err(|_| OpenError::WebhookSecret)?,
+            public_url: web_url("public_url", &config.public_url)?,
+            headers: SecurityHeaders::new(&payment_pages.origin().ascii_serialization()),
+        };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// `/shop` and everything below it.
     pub fn router(&self) -> Router {
+        let webhooks = post(handlers::webhooks::receive)
+            .layer(DefaultBodyLimit::max(handlers::webhooks::MAX_WEBHOOK_BYTES));
         Router::new()
             .route("/shop", get(handlers::catalogue::show))
             .route("/shop/", get(handlers::catalogue::move_here))
             .route("/shop/orders", get(handlers::catalogue::move_here).merge(post(handlers::orders::place)))
             .route("/shop/orders/{number}", get(handlers::orders::show))
+            .route("/shop/orders/{number}/faults", post(handlers::drawer::choose))
+            .route("/shop/orders/{number}/live", get(handlers::drawer::live))
+            .route("/shop/mailbox", get(handlers::mailbox::list))
+            .route("/shop/mailbox/{name}", get(handlers::mailbox::show))
             .route("/shop/shop.css", get(handlers::stylesheet::show))
             .route("/shop/{*rest}", get(handlers::catalogue::not_found))
             .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
+            .route("/shop/webhooks", webhooks)
             .route_layer(middleware::map_response_with_state(self.clone(), headers::add))
             .with_state(self.clone())
     }
@@ -101,8 +149,26 @@ impl Shop {
         &self.inner.api
     }
 
+    /// `None`: there is no sandbox bank to play with.
+    fn bank(&self) -> Option<&Bank> {
+        self.inner.bank.as_ref()
+    }
+
+    /// `None`: mails are not written anywhere.
+    fn mailbox(&self) -> Option<&Mailbox> {
+        self.inner.mailbox.as_ref()
+    }
+
     fn orders(&self) -> &Orders {
         &self.inner.orders
+    }
+
+    fn shipments(&self) -> &Shipments {
+        &self.inner.shipments
+    }
+
+    fn webhooks(&self) -> &Verifier {
+        &self.inner.webhooks
     }
 
     fn public_url(&self) -> &Url {
@@ -114,9 +180,9 @@ impl Shop {
     }
 }
 
-fn web_url(name: &'static str, value: &str) -> Result<Url, ConfigError> {
+fn web_url(name: &'static str, value: &str) -> Result<Url, OpenError> {
     Url::parse(value)
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-        .ok_or_else(|| ConfigError::Url { name, value: value.to_owned() })
+        .ok_or_else(|| OpenError::Url { name, value: value.to_owned() })
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use axum::{response::Redirect, routing::get};
 use bank::{Bank, Ledger};
 use payment::{MerchantId, Mode};
-use shop::{Config as ShopConfig, Shop};
+use shop::{Config as ShopConfig, Shop, ShopDatabase};
 
 use super::serve::Running;
 use crate::{
@@ -17,21 +17,29 @@ const MERCHANT: &str = "mer_demo";
 const PUBLISHABLE_KEY: &str = "pk_test_demo";
 const BANK_ACCOUNT: &str = "100500";
 const BANK_SECRET: &str = "test_demo";
+/// What the shop's webhooks are signed with.
+const WEBHOOK_SECRET: &str = "whsec_ZXZlcnlib2R5IGtub3dzIHRoaXMgb25lOiBkZW1vISE=";
 
 /// Runs until it is told to stop.
 pub async fn run(config: Config) -> Result<()> {
     let bank_listener = net::bind(config.bank_listen, "PAYONCE_BANK_LISTEN").await?;
     let ledger = Ledger::File(config.data.join("bank.db"));
-    let bank = Bank::open(bank::Config::new(ledger)).context("cannot open the sandbox bank")?;
+    let banking_config =
+        bank::Config { notify_url: config.bank_notify_url.clone(), ..bank::Config::new(ledger) };
+    let bank = Bank::open(banking_config).context("cannot open the sandbox bank")?;
     let banking = tokio::spawn(bank.serve(bank_listener, shutdown_signal()));
 
     let running = Running::start(&config).await?;
     setup::put_merchant(&running.app.engine, &merchant(&config)?).await?;
-    let shop = Shop::new(ShopConfig {
+    let shop = Shop::open(ShopConfig {
         api_url: format!("http://{}", config.listen),
         payment_pages_url: config.public_url.clone(),
         public_url: config.public_url.clone(),
         secret_key: config.demo_secret_key.0.clone(),
+        webhook_secret: WEBHOOK_SECRET.to_owned(),
+        database: ShopDatabase::File(config.data.join("shop.db")),
+        bank_url: Some(config.bank_url.clone()),
+        mail_folder: Some(config.data.join("mails")),
     })?;
     // Last, so that whoever reaches it finds everything there.
     let listener = net::bind(config.listen, "PAYONCE_LISTEN").await?;

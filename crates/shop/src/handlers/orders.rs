@@ -2,7 +2,7 @@
 //! The order is stored before the API is called; posting the form again calls it again with the same key (R1).
 
 use axum::{
-    Form,
+    Extension, Form,
     extract::{Path, State, rejection::FormRejection},
     http::{
         HeaderName, HeaderValue, StatusCode,
@@ -12,6 +12,7 @@ use axum::{
 };
 use contract::{Checkout, CreateCheckout};
 use fluent_bundle::FluentArgs;
+use jiff::Timestamp;
 use reqwest::Url;
 use serde::Deserialize;
 use tracing::{error, warn};
@@ -20,7 +21,9 @@ use uuid::Uuid;
 use crate::{
     Shop,
     api::ApiError,
+    faults::{self, Fault},
     goods::{self, MAX_QUANTITY},
+    handlers::{drawer, missing::Missing},
     language::Visitor,
     orders::{self, Order, Wish},
     pages,
@@ -36,16 +39,19 @@ pub struct BuyForm {
     form_token: Uuid,
     good: String,
     quantity: u8,
+    fault: Option<String>,
 }
 
 impl BuyForm {
-    fn into_wish(self) -> Option<Wish> {
+    /// What is wanted, and what is to go wrong with its payment.
+    fn read(self) -> Option<(Wish, Option<&'static Fault>)> {
         let good = goods::find(&self.good)?;
-        (1..=MAX_QUANTITY).contains(&self.quantity).then_some(Wish {
-            form_token: self.form_token,
-            good,
-            quantity: self.quantity,
-        })
+        let fault = match &self.fault {
+            Some(name) => Some(faults::find(name)?),
+            None => None,
+        };
+        let wish = Wish { form_token: self.form_token, good, quantity: self.quantity };
+        (1..=MAX_QUANTITY).contains(&self.quantity).then_some((wish, fault))
     }
 }
 
@@ -54,25 +60,61 @@ pub async fn place(
     State(shop): State<Shop>,
     visitor: Visitor,
     form: Result<Form<BuyForm>, FormRejection>,
-) -> Response {
-    let Some(wish) = form.ok().and_then(|Form(form)| form.into_wish()) else {
-        return (StatusCode::BAD_REQUEST, pages::trouble::unreadable_form(visitor)).into_response();
+) -> Result<Response, Missing> {
+    let Some((wish, fault)) = form.ok().and_then(|Form(form)| form.read()) else {
+        return Ok((StatusCode::BAD_REQUEST, pages::trouble::unreadable_form(visitor)).into_response());
     };
-    let order = shop.orders().place(wish, |number| checkout_request(&shop, visitor, wish, number));
-    match open_checkout(&shop, &order).await {
-        Ok(payment_page) => Redirect::to(keep_language(payment_page, visitor).as_str()).into_response(),
-        Err(error) => checkout_failed(visitor, &order, &error),
+    let placed = shop.orders().place(wish, |number| checkout_request(&shop, visitor, wish, number)).await;
+    let placed = placed.map_err(|error| Missing::unreadable(visitor, &error))?;
+    let order = placed.order;
+    // A form that was posted twice wants its fault once.
+    if let (true, Some(fault), Some(bank)) = (placed.is_new, fault, shop.bank())
+        && let Err(refused) = drawer::arm(bank, visitor, &order, fault).await
+    {
+        return Ok(refused);
     }
+    let checkout = match shop.api().open_checkout(&order).await {
+        Ok(checkout) => checkout,
+        Err(error) => return Ok(checkout_failed(visitor, &order, &error)),
+    };
+    let linked = shop.orders().link(&order.number, &checkout.id).await;
+    linked.map_err(|error| Missing::unreadable(visitor, &error))?;
+    Ok(match payment_page(&checkout) {
+        Ok(page) => Redirect::to(keep_language(page, visitor).as_str()).into_response(),
+        Err(error) => checkout_failed(visitor, &order, &error),
+    })
 }
 
-/// The order, and how its payment stands.
-pub async fn show(State(shop): State<Shop>, visitor: Visitor, Path(number): Path<String>) -> Response {
-    let Some(order) = shop.orders().find(&number) else {
-        return (StatusCode::NOT_FOUND, pages::trouble::no_such_order(visitor)).into_response();
-    };
+/// The order, and how its payment and its delivery stand.
+pub async fn show(
+    State(shop): State<Shop>,
+    visitor: Visitor,
+    Path(number): Path<String>,
+) -> Result<Response, Missing> {
+    let order = find(&shop, visitor, &number).await?;
     let standing = standing(&shop, &order).await;
-    let refresh = standing.is_settling().then(|| [(REFRESH, HeaderValue::from(REFRESH_S))]);
-    (refresh, pages::order::render(visitor, &order, &standing)).into_response()
+    let shipped_at = shipped_at(&shop, visitor, &order).await?;
+    let drawer = match shop.bank() {
+        Some(bank) => Some(drawer::open(&shop, bank, &order).await),
+        None => None,
+    };
+    let will_change = standing.is_settling() || (standing == Standing::Paid && shipped_at.is_none());
+    let refresh = will_change.then(|| [(REFRESH, HeaderValue::from(REFRESH_S))]);
+    let page = pages::order::render(visitor, &order, &standing, shipped_at, drawer.as_ref());
+    let nonce = drawer.map(|drawer| Extension(drawer.nonce));
+    Ok((refresh, nonce, page).into_response())
+}
+
+/// The order of that number.
+pub async fn find(shop: &Shop, visitor: Visitor, number: &str) -> Result<Order, Missing> {
+    let found = shop.orders().find(number).await;
+    found.map_err(|error| Missing::unreadable(visitor, &error))?.ok_or(Missing::Order(visitor))
+}
+
+/// When the order was shipped, if it was.
+pub async fn shipped_at(shop: &Shop, visitor: Visitor, order: &Order) -> Result<Option<Timestamp>, Missing> {
+    let shipped_at = shop.shipments().shipped_at(&order.number).await;
+    shipped_at.map_err(|error| Missing::unreadable(visitor, &error))
 }
 
 /// What the API will be asked for: frozen with the order, so that every try sends the same.
@@ -93,13 +135,6 @@ fn checkout_request(shop: &Shop, visitor: Visitor, wish: Wish, number: &str) -> 
         expires_in: None,
         capture: None,
     }
-}
-
-/// Opens the order's checkout and gives the address of its payment page.
-async fn open_checkout(shop: &Shop, order: &Order) -> Result<Url, ApiError> {
-    let checkout = shop.api().open_checkout(order).await?;
-    shop.orders().link(&order.number, &checkout.id);
-    payment_page(&checkout)
 }
 
 fn payment_page(checkout: &Checkout) -> Result<Url, ApiError> {

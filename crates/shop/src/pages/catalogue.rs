@@ -2,18 +2,24 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::layout;
+use super::{
+    drawer::{self, ShelfDrawer},
+    layout,
+};
 use crate::{
+    faults::Fault,
     goods::{GOODS, Good, MAX_QUANTITY},
+    ids,
     language::Visitor,
-    orders::{self, Wish},
+    orders::Wish,
 };
 
 const HERO: &str = include_str!("../../art/hero.svg");
 
 /// All goods, each with a form to buy it.
-pub fn render(visitor: Visitor) -> Markup {
+pub fn render(visitor: Visitor, drawer: Option<ShelfDrawer>) -> Markup {
     let language = visitor.language;
+    let fault = drawer.and_then(|drawer| drawer.chosen);
     let main = html! {
         section.hero {
             div {
@@ -22,17 +28,18 @@ pub fn render(visitor: Visitor) -> Markup {
             }
             (PreEscaped(HERO))
         }
+        @if let Some(drawer) = drawer { (drawer::on_shelves(visitor, drawer)) }
         section aria-labelledby="shelf" data-shop="catalogue" {
             h2 #shelf { (language.say("shelf-title")) }
             ul.shelf {
-                @for good in &GOODS { li { (card(visitor, good)) } }
+                @for good in &GOODS { li { (card(visitor, good, fault)) } }
             }
         }
     };
     layout::page(visitor, "/shop", &language.say("catalogue-title"), &main)
 }
 
-fn card(visitor: Visitor, good: &Good) -> Markup {
+fn card(visitor: Visitor, good: &Good, fault: Option<&Fault>) -> Markup {
     let language = visitor.language;
     let name_id = format!("name-{}", good.slug);
     html! {
@@ -43,8 +50,9 @@ fn card(visitor: Visitor, good: &Good) -> Markup {
                 p.about { (language.say_part(good.slug, "about")) }
             }
             form.buy method="post" action=(visitor.link("/shop/orders")) data-good=(good.slug) {
-                input type="hidden" name="form_token" value=(orders::new_form_token());
+                input type="hidden" name="form_token" value=(ids::new_uuid());
                 input type="hidden" name="good" value=(good.slug);
+                @if let Some(fault) = fault { input type="hidden" name="fault" value=(fault.name); }
                 p.price { (good.price.written_in(language)) }
                 label.quantity {
                     span.unseen { (language.say("quantity-label")) ": " (language.say(good.slug)) }

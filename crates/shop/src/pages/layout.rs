@@ -45,7 +45,7 @@ pub fn page(visitor: Visitor, here: &str, title: &str, main: &Markup) -> Markup 
                 main #main tabindex="-1" { (main) }
                 footer.foot {
                     p { (language.say("footer-about")) }
-                    p { (language.say("footer-memory")) }
+                    p { (language.say("footer-shipping")) }
                 }
             }
         }

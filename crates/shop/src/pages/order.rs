@@ -2,10 +2,15 @@
 //! Must never invite to pay while a payment's result is not known (R10), nor say that nothing was charged then.
 
 use contract::{CheckoutStatus, IntentState};
+use jiff::Timestamp;
 use maud::{Markup, html};
 use reqwest::Url;
 
-use super::{catalogue::same_form, layout};
+use super::{
+    catalogue::same_form,
+    drawer::{self, OrderDrawer},
+    layout,
+};
 use crate::{
     language::{Language, Visitor},
     orders::Order,
@@ -64,6 +69,11 @@ impl Standing {
         matches!(self, Self::Settling(_) | Self::Held(_))
     }
 
+    /// Whether it ended without money.
+    fn is_over_unpaid(&self) -> bool {
+        matches!(self, Self::Canceled | Self::Expired)
+    }
+
     /// For style and tests: `data-status`.
     fn name(&self) -> &'static str {
         match self {
@@ -112,7 +122,13 @@ impl Standing {
 }
 
 /// The order's page.
-pub fn render(visitor: Visitor, order: &Order, standing: &Standing) -> Markup {
+pub fn render(
+    visitor: Visitor,
+    order: &Order,
+    standing: &Standing,
+    shipped_at: Option<Timestamp>,
+    drawer: Option<&OrderDrawer>,
+) -> Markup {
     let language = visitor.language;
     let (heading, text) = standing.words(language);
     let (tone, sign) = standing.tone();
@@ -126,15 +142,18 @@ pub fn render(visitor: Visitor, order: &Order, standing: &Standing) -> Markup {
                     p { (text) }
                 }
             }
-            (summary(visitor, order))
+            (summary(visitor, order, &delivery(language, standing, shipped_at)))
             div.actions { (actions(visitor, order, standing, &here)) }
+        }
+        @if let Some(drawer) = drawer {
+            (drawer::on_order(visitor, order, drawer, *standing != Standing::Paid && !standing.is_over_unpaid()))
         }
     };
     layout::page(visitor, &here, &heading, &main)
 }
 
-/// What was ordered, and for how much.
-pub fn summary(visitor: Visitor, order: &Order) -> Markup {
+/// What was ordered, and for how much; then whatever else there is to say about it.
+pub fn summary(visitor: Visitor, order: &Order, more: &Markup) -> Markup {
     let language = visitor.language;
     let wish = &order.wish;
     html! {
@@ -150,7 +169,18 @@ pub fn summary(visitor: Visitor, order: &Order) -> Markup {
                 }
                 dt { (language.say("sum-label")) }
                 dd.sum { (wish.good.price.times(wish.quantity).written_in(language)) }
+                (more)
             }
+        }
+    }
+}
+
+/// What ended unpaid waits for nothing; what was shipped all the same is never hidden.
+fn delivery(language: Language, standing: &Standing, shipped_at: Option<Timestamp>) -> Markup {
+    html! {
+        @if shipped_at.is_some() || !standing.is_over_unpaid() {
+            dt { (language.say("delivery-label")) }
+            (drawer::delivery(language, shipped_at))
         }
     }
 }

@@ -28,6 +28,34 @@ pub fn unreadable_form(visitor: Visitor) -> Markup {
     plain(visitor, &language.say("bad-form-title"), &language.say("bad-form-text"))
 }
 
+/// The shop's own files failed.
+pub fn shop_failed(visitor: Visitor) -> Markup {
+    let language = visitor.language;
+    plain(visitor, &language.say("shop-failed-title"), &language.say("shop-failed-text"))
+}
+
+/// The bank was to let something go wrong, and did not answer.
+pub fn fault_not_set(visitor: Visitor, order: &Order) -> Markup {
+    let language = visitor.language;
+    let heading = language.say("fault-not-set-title");
+    let main = html! {
+        section.sheet data-shop="trouble" data-status="fault-not-set" {
+            div.state {
+                span.sign.wait aria-hidden="true" { "!" }
+                div role="status" {
+                    h1 { (heading) }
+                    p { (language.say("fault-not-set-text")) }
+                }
+            }
+            (order::summary(visitor, order, &html! {}))
+            div.actions {
+                a.main href=(visitor.link(&order.path())) { (language.say("look-at-the-order")) }
+            }
+        }
+    };
+    layout::page(visitor, &order.path(), &heading, &main)
+}
+
 /// The API opened no checkout. Whatever the reason, nobody was charged by asking; where asking again can help,
 /// the same form is offered: the same order, the same key.
 pub fn no_checkout(visitor: Visitor, order: &Order, error: &ApiError) -> Markup {
@@ -47,7 +75,7 @@ pub fn no_checkout(visitor: Visitor, order: &Order, error: &ApiError) -> Markup 
                 // An earlier try did open the payment page: it may have been paid there.
                 @if order.checkout_id.is_some() { " " (language.say("opened-before")) }
             }
-            (order::summary(visitor, order))
+            (order::summary(visitor, order, &html! {}))
             div.actions {
                 @if telling.retry_helps {
                     (same_form(visitor, &order.wish, &language.say("try-again")))

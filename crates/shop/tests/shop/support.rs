@@ -13,8 +13,12 @@ use axum::{
     routing::{get, post},
 };
 use contract::{Checkout, CheckoutIntent, CheckoutStatus, CreateCheckout, IntentState, Metadata, Problem};
-use shop::{Config, Shop};
-use tokio::net::TcpListener;
+use serde_json::{Value, json};
+use shop::{Config, Shop, ShopDatabase};
+use tempfile::TempDir;
+use tokio::{net::TcpListener, task::JoinHandle};
+
+use crate::{fake_bank::FakeBank, signing::WEBHOOK_SECRET};
 
 pub const SECRET_KEY: &str = "sk_test_canary_8f1c";
 
@@ -30,6 +34,7 @@ pub struct Call {
 struct World {
     calls: Vec<Call>,
     by_key: HashMap<String, Checkout>,
+    intents: HashMap<String, Value>,
     refusal: Option<(StatusCode, &'static str)>,
 }
 
@@ -42,6 +47,11 @@ pub struct FakeApi {
 impl FakeApi {
     pub fn calls(&self) -> Vec<Call> {
         self.world.lock().unwrap().calls.clone()
+    }
+
+    /// The calls that opened a checkout.
+    pub fn opened(&self) -> Vec<Call> {
+        self.calls().into_iter().filter(|call| call.body.is_some()).collect()
     }
 
     /// From now on every call is answered with this problem; `None`: as usual.
@@ -62,10 +72,22 @@ impl FakeApi {
         self.world.lock().unwrap().by_key.values_mut().for_each(spoil);
     }
 
+    /// The intents of an order's checkout, newest first: each with its operation and how often it was sent.
+    pub fn sent(&self, order_id: &str, intents: &[(&str, &str, usize)]) {
+        let mut world = self.world.lock().unwrap();
+        let checkout = world.by_key.values_mut().find(|checkout| checkout.order_id == order_id).unwrap();
+        intents[0].0.clone_into(&mut checkout.payment_intent.id);
+        for (place, (id, operation, times)) in intents.iter().enumerate() {
+            let previous = intents.get(place + 1).map(|(id, _, _)| id);
+            world.intents.insert((*id).to_owned(), intent(id, order_id, operation, *times, previous));
+        }
+    }
+
     fn router(&self) -> Router {
         Router::new()
             .route("/v1/checkouts", post(create))
             .route("/v1/checkouts/{id}", get(show))
+            .route("/v1/payment_intents/{id}", get(show_intent))
             .with_state(self.clone())
     }
 
@@ -121,6 +143,29 @@ async fn show(State(api): State<FakeApi>, headers: HeaderMap, Path(id): Path<Str
     }
 }
 
+async fn show_intent(State(api): State<FakeApi>, headers: HeaderMap, Path(id): Path<String>) -> Response {
+    if let Some(refusal) = api.record(&headers, None) {
+        return refusal;
+    }
+    match api.world.lock().unwrap().intents.get(&id) {
+        Some(intent) => Json(intent.clone()).into_response(),
+        None => problem(StatusCode::NOT_FOUND, "not_found"),
+    }
+}
+
+fn intent(id: &str, order_id: &str, operation: &str, times: usize, previous: Option<&&str>) -> Value {
+    let at = "2026-11-30T10:00:00Z";
+    let attempt =
+        |number| json!({ "id": format!("att_{id}_{number}"), "operation_id": operation, "started_at": at });
+    json!({
+        "id": id, "object": "payment_intent", "state": "confirming",
+        "amount": { "value": "1500.00", "currency": "RUB" },
+        "checkout_id": "co_1", "checkout_version": 1, "order_id": order_id, "submit_key": "key",
+        "previous_intent_id": previous, "created_at": at,
+        "attempts": (0..times).map(attempt).collect::<Vec<_>>(),
+    })
+}
+
 fn checkout(id: String, asked: CreateCheckout) -> Checkout {
     Checkout {
         url: format!("http://pay.test/pay/{id}?token=ct_{id}"),
@@ -146,8 +191,22 @@ fn checkout(id: String, asked: CreateCheckout) -> Checkout {
 /// A running shop and a browser without scripts.
 pub struct TestShop {
     pub api: FakeApi,
+    /// Where mails are.
+    pub folder: TempDir,
     client: reqwest::Client,
+    api_url: String,
+    bank_url: Option<String>,
     base: String,
+    serving: JoinHandle<()>,
+}
+
+/// An order that the shop took.
+pub struct Bought {
+    pub id: String,
+    /// Its page.
+    pub path: String,
+    /// The form that made it.
+    pub form: String,
 }
 
 /// An answer, read to its end.
@@ -169,45 +228,96 @@ impl Answer {
             form.split_once(&format!(r#"name="{name}" value=""#)).expect("the input is in the form").1;
         value.split('"').next().unwrap().to_owned()
     }
+
+    /// The form of a good on the shelves, with all that the page put into it.
+    pub fn buy_form(&self, good: &str, quantity: u8) -> String {
+        let token = self.hidden(&format!(r#"data-good="{good}""#), "form_token");
+        let fault = self.all_between(r#"type="hidden" name="fault" value=""#, '"');
+        let fault = fault.first().map(|fault| format!("&fault={fault}")).unwrap_or_default();
+        format!("form_token={token}&good={good}&quantity={quantity}{fault}&buy=")
+    }
+
+    /// Every text that begins after `mark` and goes on to `end`.
+    pub fn all_between(&self, mark: &str, end: char) -> Vec<String> {
+        self.body.split(mark).skip(1).map(|rest| rest.split(end).next().unwrap().to_owned()).collect()
+    }
 }
 
-async fn serve(router: Router) -> String {
+/// An address where nobody answers.
+pub async fn nowhere() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
+pub async fn serve(router: Router) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    base
+    (base, tokio::spawn(async move { axum::serve(listener, router).await.unwrap() }))
 }
 
 impl TestShop {
     pub async fn start() -> Self {
         let api = FakeApi::default();
-        let api_url = serve(api.router()).await;
-        Self::start_before(api, api_url).await
+        let api_url = serve(api.router()).await.0;
+        Self::start_before(api, api_url, None).await
     }
 
     /// With nothing where the API should be.
     pub async fn start_without_api() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let api_url = format!("http://{}", listener.local_addr().unwrap());
-        drop(listener);
-        Self::start_before(FakeApi::default(), api_url).await
+        Self::start_before(FakeApi::default(), nowhere().await, None).await
     }
 
-    async fn start_before(api: FakeApi, api_url: String) -> Self {
+    /// With a drawer, and a stand-in for the bank.
+    pub async fn start_with_bank() -> (Self, FakeBank) {
+        let bank = FakeBank::default();
+        let bank_url = serve(bank.router()).await.0;
+        (Self::start_before_bank(bank_url).await, bank)
+    }
+
+    /// With a drawer, and whatever is at that address.
+    pub async fn start_before_bank(bank_url: String) -> Self {
+        let api = FakeApi::default();
+        let api_url = serve(api.router()).await.0;
+        Self::start_before(api, api_url, Some(bank_url)).await
+    }
+
+    async fn start_before(api: FakeApi, api_url: String, bank_url: Option<String>) -> Self {
         rustls::crypto::ring::default_provider().install_default().ok();
-        let shop = Shop::new(Config {
-            api_url,
-            payment_pages_url: "http://pay.test/somewhere".to_owned(),
-            public_url: "http://shop.test".to_owned(),
-            secret_key: SECRET_KEY.to_owned(),
-        })
-        .unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let client = reqwest::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .unwrap();
-        Self { api, client, base: serve(shop.router()).await }
+        let (base, serving) = open(&folder, &api_url, bank_url.as_deref()).await;
+        Self { api, folder, client, api_url, bank_url, base, serving }
+    }
+
+    /// Ends the shop and starts another one with what is on the disk.
+    pub async fn restart(mut self) -> Self {
+        self.serving.abort();
+        (self.base, self.serving) = open(&self.folder, &self.api_url, self.bank_url.as_deref()).await;
+        self
+    }
+
+    /// Another process of the same shop.
+    pub async fn second_process(&self) -> Self {
+        let (base, serving) = open(&self.folder, &self.api_url, self.bank_url.as_deref()).await;
+        Self {
+            api: self.api.clone(),
+            folder: tempfile::tempdir().unwrap(),
+            client: self.client.clone(),
+            api_url: self.api_url.clone(),
+            bank_url: self.bank_url.clone(),
+            base,
+            serving,
+        }
+    }
+
+    /// Posts JSON under the headers.
+    pub async fn deliver(&self, headers: HeaderMap, body: &str) -> Answer {
+        let request = self.client.post(format!("{}/shop/webhooks", self.base));
+        read(request.headers(headers).body(body.to_owned())).await
     }
 
     pub async fn get(&self, path: &str, language: &str) -> Answer {
@@ -223,18 +333,48 @@ impl TestShop {
 
     /// The form of a good as a fresh page offers it.
     pub async fn form(&self, good: &str, quantity: u8) -> String {
-        let page = self.get("/shop", "ru").await;
-        let token = page.hidden(&format!(r#"data-good="{good}""#), "form_token");
-        format!("form_token={token}&good={good}&quantity={quantity}&buy=")
+        self.get("/shop", "ru").await.buy_form(good, quantity)
     }
 
-    /// Buys a grinder and gives the path of the order's page.
-    pub async fn buy(&self) -> String {
+    /// Buys a grinder.
+    pub async fn buy(&self) -> Bought {
         let form = self.form("bravo", 1).await;
         assert_eq!(self.post("/shop/orders", &form).await.status, 303);
-        let order_id = self.api.calls().last().unwrap().body.clone().unwrap().order_id;
-        format!("/shop/orders/{order_id}")
+        let id = self.api.opened().pop().unwrap().body.unwrap().order_id;
+        Bought { path: format!("/shop/orders/{id}"), id, form }
     }
+
+    /// What the order's page says.
+    pub async fn has_shipped(&self, order: &Bought) -> bool {
+        self.get(&order.path, "ru").await.body.contains(r#"data-shipped="true""#)
+    }
+
+    /// One of the five numbers on the order's page.
+    pub async fn drill(&self, order: &Bought, name: &str) -> String {
+        let page = self.get(&order.path, "ru").await;
+        page.all_between(&format!(r#"data-drill="{name}">"#), '<').remove(0)
+    }
+
+    /// Writes a mail into the shop's mail folder.
+    pub fn put_mail(&self, name: &str, text: &str) {
+        let mails = self.folder.path().join("mails");
+        std::fs::create_dir_all(&mails).unwrap();
+        std::fs::write(mails.join(name), text).unwrap();
+    }
+}
+
+async fn open(folder: &TempDir, api_url: &str, bank_url: Option<&str>) -> (String, JoinHandle<()>) {
+    let config = Config {
+        api_url: api_url.to_owned(),
+        payment_pages_url: "http://pay.test/somewhere".to_owned(),
+        public_url: "http://shop.test".to_owned(),
+        secret_key: SECRET_KEY.to_owned(),
+        webhook_secret: WEBHOOK_SECRET.to_owned(),
+        database: ShopDatabase::File(folder.path().join("shop.db")),
+        bank_url: bank_url.map(str::to_owned),
+        mail_folder: Some(folder.path().join("mails")),
+    };
+    serve(Shop::open(config).unwrap().router()).await
 }
 
 async fn read(request: reqwest::RequestBuilder) -> Answer {

@@ -1,0 +1,65 @@
+//! What can be made to go wrong with a payment, as the drawer offers it. Names and sentences are messages
+//! (`locales/`); what each kind does is the bank's affair (`POST /faults`).
+
+use crate::bank::{Bank, BankError, FaultOrder};
+
+/// Something to go wrong.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Names it in forms and messages.
+    pub name: &'static str,
+    /// The bank's word for it.
+    kind: &'static str,
+    /// How many requests meet it.
+    times: u32,
+    /// How long it holds things up; `None`: it does not.
+    delay_ms: Option<u32>,
+}
+
+macro_rules! fault {
+    ($name:literal, $kind:literal, $times:literal) => {
+        Fault { name: $name, kind: $kind, times: $times, delay_ms: None }
+    };
+    ($name:literal, $kind:literal, $times:literal, $delay_ms:literal) => {
+        Fault { name: $name, kind: $kind, times: $times, delay_ms: Some($delay_ms) }
+    };
+}
+
+/// Everything that is offered, the drill of two lost answers first.
+pub const FAULTS: [Fault; 17] = [
+    fault!("fault-answer-lost-twice", "lose_answer", 2),
+    fault!("fault-answer-lost", "lose_answer", 1),
+    fault!("fault-request-lost", "lose_request", 1),
+    fault!("fault-error-after", "error_500_after", 1),
+    fault!("fault-error-before", "error_500_before", 1),
+    fault!("fault-error-for-ever", "error_500_stored", 1),
+    // Longer than a submit waits, shorter than a call to the bank may take.
+    fault!("fault-slow", "delay", 1, 12_000),
+    fault!("fault-undecided", "pending", 1, 15_000),
+    fault!("fault-come-later", "processing_202", 1, 3_000),
+    fault!("fault-key-refused", "unauthorized", 1),
+    fault!("fault-too-many", "rate_limit", 1),
+    fault!("fault-half-answer", "garbage", 1),
+    fault!("fault-wrong-sum", "wrong_amount", 1),
+    fault!("fault-notified-twice", "notify_twice", 1),
+    fault!("fault-notified-late", "notify_late", 1, 15_000),
+    fault!("fault-notified-first", "notify_first", 1),
+    fault!("fault-never-notified", "notify_never", 1),
+];
+
+/// The fault of that name.
+pub fn find(name: &str) -> Option<&'static Fault> {
+    FAULTS.iter().find(|fault| fault.name == name)
+}
+
+impl Fault {
+    /// Tells the bank to let it happen to the order's next payment.
+    ///
+    /// # Errors
+    /// [`BankError`].
+    pub async fn arm(&self, bank: &Bank, order: &str) -> Result<(), BankError> {
+        let fault =
+            FaultOrder { kind: self.kind, times: self.times, order_id: order, delay_ms: self.delay_ms };
+        bank.arm(&fault).await
+    }
+}
