@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
-use payment::{CheckoutId, IntentId, OrderId};
+use payment::{CheckoutId, IntentId, ObjectId, OrderId, ProviderAccount, Timestamp};
 
 use crate::{
-    CheckoutRecord, ClaimDue, Claimed, Commit, Committed, Expired, IntentRecord, KeyUse, KnownKey,
-    OpenCheckout, OpenIntent, OpenedCheckout, OpenedIntent, Store, StoreError, Story, SubmitCommand,
-    Submitted, Tables, Tenant, flows, tables::Abort,
+    CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, IntentRecord, KeyUse, KnownKey,
+    Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout, OpenedFollowUp, OpenedIntent,
+    Resolution, ReviewItem, Standing, Start, Store, StoreError, Story, StrangerRecord, SubmitCommand,
+    Submitted, SweepRow, Tables, Tenant, flows, tables::Abort,
 };
 
 /// A transaction's body. It may run more than once, so it must be a function of the rows alone.
@@ -67,6 +68,68 @@ impl<B: Backend> Store for B {
 
     async fn expire(&self, limit: u32) -> Result<Expired, StoreError> {
         self.write(flow!(limit, flows::expire::run)).await
+    }
+
+    async fn claim_look(&self, claim: ClaimLook) -> Result<Looking, StoreError> {
+        self.write(flow!(claim, flows::claim::look)).await
+    }
+
+    async fn open_follow_up(&self, command: OpenFollowUp) -> Result<OpenedFollowUp, StoreError> {
+        self.write(flow!(command, flows::follow_up::open)).await
+    }
+
+    async fn look_now(&self, tenant: Tenant, intent: IntentId) -> Result<bool, StoreError> {
+        self.write(flow!((tenant, intent), flows::shopper::look_now)).await
+    }
+
+    async fn set_email(&self, tenant: Tenant, intent: IntentId, email: String) -> Result<bool, StoreError> {
+        self.write(flow!((tenant, intent, email), flows::shopper::set_email)).await
+    }
+
+    async fn start(&self, start: Start) -> Result<bool, StoreError> {
+        self.write(flow!(start, flows::sweep::start)).await
+    }
+
+    async fn beat(&self) -> Result<(), StoreError> {
+        self.write(flow!((), flows::sweep::beat)).await
+    }
+
+    async fn sweep(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+    ) -> Result<(SweepRow, Timestamp), StoreError> {
+        self.read(flow!((tenant, account), flows::sweep::sweep)).await
+    }
+
+    async fn swept(&self, read: SweepRow) -> Result<(), StoreError> {
+        self.write(flow!(read, flows::sweep::swept)).await
+    }
+
+    async fn standing(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+        object: ObjectId,
+        intent: Option<IntentId>,
+    ) -> Result<Standing, StoreError> {
+        self.read(flow!((tenant, account, object, intent), flows::sweep::standing)).await
+    }
+
+    async fn put_stranger(&self, found: StrangerRecord) -> Result<bool, StoreError> {
+        self.write(flow!(found, flows::sweep::put_stranger)).await
+    }
+
+    async fn resolve_stranger(
+        &self,
+        stranger: StrangerRecord,
+        resolution: Resolution,
+    ) -> Result<bool, StoreError> {
+        self.write(flow!((stranger, resolution), flows::sweep::resolve_stranger)).await
+    }
+
+    async fn review(&self, limit: u32) -> Result<Vec<ReviewItem>, StoreError> {
+        self.read(flow!(limit, flows::review::list)).await
     }
 
     async fn checkout(

@@ -4,10 +4,14 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use payment::{
     Anomaly, AttemptId, Capture, CheckoutId, Fingerprint, Holder, IdempotencyKey, IntentId, KeyKind,
-    MethodKind, Money, ObjectId, OperationId, OrderId, PaidWith, ProviderKey, State, SubmitKey, Timestamp,
+    MethodKind, Money, ObjectId, OperationId, OperationKind, OperationState, OrderId, PaidWith,
+    ProviderAccount, ProviderKey, State, SubmitKey, Timestamp,
 };
 
-use crate::{AttemptRecord, CheckoutRecord, Frozen, IntentRecord, OperationRecord, Tenant};
+use crate::{
+    AttemptRecord, ChargeRecord, CheckoutRecord, Frozen, IntentRecord, OperationRecord, StrangerRecord,
+    Tenant,
+};
 
 /// Stands in a stored answer where a client token was: a byte that JSON never contains. Tables hold no usable secret.
 pub const BLANK: u8 = 0x1a;
@@ -223,6 +227,120 @@ pub struct ClaimDue {
     pub lease_ms: i64,
     /// Request ids, one for each operation wanted.
     pub attempts: Vec<AttemptId>,
+    /// Claims in a row that may come to no commit before a person has to look.
+    pub most_unfinished: i64,
+}
+
+/// Asks for the right to write down what was learned about an intent, whatever it waits for.
+#[derive(Clone, Debug)]
+pub struct ClaimLook {
+    /// Whose.
+    pub tenant: Tenant,
+    /// Of what.
+    pub of: LookOf,
+    /// Who.
+    pub holder: Holder,
+    /// For how long, ms.
+    pub lease_ms: i64,
+}
+
+/// Which operation is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LookOf {
+    /// The pay operation of this intent.
+    Intent(IntentId),
+    /// This one.
+    Operation(OperationId),
+}
+
+/// What came of a [`ClaimLook`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Looking {
+    /// The caller may look, and commit.
+    Claimed(Box<Claimed>),
+    /// Somebody works on it: his commit may say it all.
+    Held,
+    /// There is no such thing.
+    NotFound,
+}
+
+/// Asks for a capture, a cancel or a refund.
+#[derive(Clone, Debug)]
+pub struct OpenFollowUp {
+    /// Whose.
+    pub tenant: Tenant,
+    /// Of which intent.
+    pub intent: IntentId,
+    /// Its id.
+    pub operation: OperationId,
+    /// What every send will carry.
+    pub provider_key: ProviderKey,
+    /// Capture, cancel or refund.
+    pub kind: OperationKind,
+    /// The provider's payment.
+    pub target: ObjectId,
+    /// How much; none for a cancel.
+    pub amount: Option<Money>,
+    /// The request that will be sent, now and for ever.
+    pub frozen: Frozen,
+    /// Nothing is sent later than this after now, ms.
+    pub execute_ms: i64,
+    /// Why, for the journal.
+    pub reason: String,
+}
+
+/// What came of an [`OpenFollowUp`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenedFollowUp {
+    /// It is open, and a worker does it.
+    Fresh(Box<OperationRecord>),
+    /// One like it is not finished: another waits for it.
+    Unfinished(Box<OperationRecord>),
+    /// More than was taken and is not refunded or being refunded.
+    Exceeds {
+        /// What is left, minor units.
+        left_minor: i64,
+    },
+    /// The payment is not in a state for it.
+    NotNow,
+}
+
+/// A server starts.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The accounts that merchants' money goes to.
+    pub accounts: Vec<(Tenant, ProviderAccount)>,
+    /// A heartbeat older than this puts the gate down, ms.
+    pub gap_ms: i64,
+}
+
+/// A provider's object beside what we know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The intent it names, with its pay operation.
+    pub intent: Option<(IntentRecord, OperationRecord)>,
+    /// The charge, if its money was recorded.
+    pub charge: Option<ChargeRecord>,
+    /// Whether it is a known stranger.
+    pub stranger: Option<StrangerRecord>,
+}
+
+/// Something that stands before a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReviewItem {
+    /// An intent, or one of its captures, cancels and refunds.
+    Operation {
+        /// The checkout.
+        checkout: Box<CheckoutRecord>,
+        /// The intent.
+        intent: Box<IntentRecord>,
+        /// The operation.
+        operation: Box<OperationRecord>,
+    },
+    /// Money taken for a checkout that was paid already.
+    Extra(Box<ChargeRecord>),
+    /// Money that no intent of ours asked for.
+    Stranger(Box<StrangerRecord>),
 }
 
 /// An operation in the holder's hands.
@@ -278,8 +396,12 @@ pub struct Commit {
     pub paid_with: Option<PaidWith>,
     /// The provider's object, where it was told.
     pub object: Option<ObjectId>,
-    /// The object that took money, with its sum, if one did.
-    pub charge: Option<(ObjectId, Money)>,
+    /// A capture's, cancel's or refund's state from now on; none for a pay operation.
+    pub follow_up: Option<OperationState>,
+    /// Whether the intent changes by it. A pay operation's commit always says so.
+    pub touches_intent: bool,
+    /// Objects that took money.
+    pub charges: Vec<Charge>,
     /// What should not be.
     pub anomalies: Vec<Anomaly>,
     /// Lines for the journal, in order.
@@ -288,8 +410,21 @@ pub struct Commit {
     pub ended: Option<(AttemptId, String)>,
     /// When to look again, ms from now; required while the operation stays open.
     pub wake_in_ms: Option<i64>,
+    /// When the first complete listing without it began that can be evidence of absence.
+    pub absent_since: Option<Timestamp>,
     /// The final answer for the submit key's replays.
     pub answer: Option<Answer>,
+}
+
+/// An object that took money.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// The account it took it for.
+    pub account: ProviderAccount,
+    /// The object.
+    pub object: ObjectId,
+    /// How much.
+    pub amount: Money,
 }
 
 /// What came of a [`Commit`].

@@ -70,7 +70,12 @@ pub struct EffectRecord {
 
 impl EffectRecord {
     /// One that nobody has tried to deliver, due at once.
-    pub(crate) fn new(kind: EffectKind, subject: EffectSubject, intent: &IntentRecord, now: Timestamp) -> Self {
+    pub(crate) fn new(
+        kind: EffectKind,
+        subject: EffectSubject,
+        intent: &IntentRecord,
+        now: Timestamp,
+    ) -> Self {
         Self {
             tenant: intent.tenant.clone(),
             id: EffectId::of(kind, subject),

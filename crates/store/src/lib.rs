@@ -4,8 +4,10 @@
 mod backend;
 mod commands;
 mod directory;
+mod effects;
 mod error;
 mod flows;
+mod inbox;
 mod memory;
 mod records;
 mod sql;
@@ -13,27 +15,35 @@ mod sqlite;
 mod tables;
 
 use async_trait::async_trait;
-use payment::{CheckoutId, IntentId, OrderId};
+use payment::{CheckoutId, IntentId, ObjectId, OrderId, ProviderAccount, Timestamp};
 
 pub use backend::{Backend, Flow};
 pub use commands::{
-    Answer, BLANK, Change, ClaimDue, Claimed, Commit, Committed, Expired, KeyUse, KnownKey, NewIds,
-    OpenCheckout, OpenIntent, OpenedCheckout, OpenedIntent, Render, SubmitCommand, Submitted, Terms,
+    Answer, BLANK, Change, Charge, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, KeyUse,
+    KnownKey, LookOf, Looking, NewIds, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout,
+    OpenedFollowUp, OpenedIntent, Render, ReviewItem, Standing, Start, SubmitCommand, Submitted, Terms,
 };
-pub use directory::{ApiKeyKind, Caller, Directory, MerchantRecord};
+pub use directory::{ApiKeyKind, Caller, Directory, MerchantRecord, WebhookRecord};
+pub use effects::{
+    ClaimEffects, ClaimedEffect, EffectRecord, EffectState, NextTry, Outbox, SettleEffect, SettledEffect,
+};
 pub use error::StoreError;
+pub use inbox::{
+    AcceptNotice, Announcement, ClaimNotices, ClaimedNotice, Inbox, NoticeAbout, NoticeAccepted, NoticeKey,
+    NoticeRecord, NoticeSettled, NoticeState, SettleNotice, Subject, Verdict,
+};
 pub use memory::MemoryStore;
 pub use records::{
-    AttemptRecord, CheckoutRecord, Frozen, IntentRecord, JournalRecord, Lease, OperationRecord, Stage, Story,
-    Tenant,
+    AttemptRecord, ChargeRecord, CheckoutRecord, FollowUp, Frozen, IntentRecord, JournalRecord, Lease,
+    OperationRecord, Resolution, Stage, Story, StrangerRecord, Task, Tenant,
 };
 pub use sql::SqlStore;
 pub use sqlite::{Inspection, Migrated, Sqlite, SqliteOptions};
-pub use tables::{Abort, ChargeRow, Clock, KeyRow, Tables};
+pub use tables::{Abort, Clock, KeyRow, SweepRow, SweepTables, Tables};
 
 /// The transactions. Each method is one: applied as a whole, not at all, or ([`StoreError::Unknown`]) unknown until read again.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: Inbox + Outbox + Send + Sync {
     /// What a key already names, read without a write: the first look of every keyed request.
     async fn find_key(&self, key: KeyUse) -> Result<Option<KnownKey>, StoreError>;
 
@@ -54,6 +64,56 @@ pub trait Store: Send + Sync {
 
     /// Ends up to `limit` checkouts whose time has run out and whose intent was never sent.
     async fn expire(&self, limit: u32) -> Result<Expired, StoreError>;
+
+    /// Claims an operation in whatever stage, for one who learned something about it.
+    async fn claim_look(&self, claim: ClaimLook) -> Result<Looking, StoreError>;
+
+    /// Opens a capture, a cancel or a refund; what is refunded is reserved.
+    async fn open_follow_up(&self, command: OpenFollowUp) -> Result<OpenedFollowUp, StoreError>;
+
+    /// Lets a worker look at an intent now; whether that is sooner than it would have been.
+    async fn look_now(&self, tenant: Tenant, intent: IntentId) -> Result<bool, StoreError>;
+
+    /// Where the shopper is told of the result; false if it is known already.
+    async fn set_email(&self, tenant: Tenant, intent: IntentId, email: String) -> Result<bool, StoreError>;
+
+    /// A server starts; whether dispatch has to wait for a sweep.
+    async fn start(&self, start: Start) -> Result<bool, StoreError>;
+
+    /// A server is alive.
+    async fn beat(&self) -> Result<(), StoreError>;
+
+    /// How far an account's listing was read, and the time now.
+    async fn sweep(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+    ) -> Result<(SweepRow, Timestamp), StoreError>;
+
+    /// An account's listing was read that far; the gate it was read for is lifted.
+    async fn swept(&self, read: SweepRow) -> Result<(), StoreError>;
+
+    /// What is known of a provider's object.
+    async fn standing(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+        object: ObjectId,
+        intent: Option<IntentId>,
+    ) -> Result<Standing, StoreError>;
+
+    /// Puts a stranger before a person; whether it is a new one.
+    async fn put_stranger(&self, found: StrangerRecord) -> Result<bool, StoreError>;
+
+    /// A person's word about a stranger; false if there was one.
+    async fn resolve_stranger(
+        &self,
+        stranger: StrangerRecord,
+        resolution: Resolution,
+    ) -> Result<bool, StoreError>;
+
+    /// What stands before a person, up to `limit` of each kind.
+    async fn review(&self, limit: u32) -> Result<Vec<ReviewItem>, StoreError>;
 
     /// A checkout with its newest intent.
     async fn checkout(

@@ -1,19 +1,24 @@
 //! The store in memory: the same flows over maps, with the same unique indexes and checks. For simulation and tests; its clock
 //! is passed in.
 
+mod inbox;
+mod outbox;
+mod sweep;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, MerchantId, ObjectId, OperationId,
-    OrderId, ProviderAccount, ProviderKey, Stance, StateName, Timestamp,
+    AttemptId, CheckoutId, CheckoutStatus, EffectId, IntentId, JournalHash, KeyKind, MerchantId, ObjectId,
+    OperationId, OperationKind, OrderId, ProviderAccount, ProviderKey, Stance, StateName, Timestamp,
 };
 use tokio::sync::Mutex;
 
 use crate::{
-    Answer, AttemptRecord, Backend, CheckoutRecord, Clock, Flow, IntentRecord, JournalRecord,
-    OperationRecord, Stage, StoreError, Tables, Tenant,
-    tables::{Abort, ChargeRow, KeyRow},
+    Answer, AttemptRecord, Backend, ChargeRecord, CheckoutRecord, Clock, EffectRecord, Flow, IntentRecord,
+    JournalRecord, NoticeKey, NoticeRecord, OperationRecord, Stage, StoreError, StrangerRecord, Tables, Task,
+    Tenant,
+    tables::{Abort, KeyRow, SweepRow},
 };
 
 /// Runs of one flow before its race is called endless.
@@ -68,8 +73,13 @@ struct Rows {
     intents: BTreeMap<(Tenant, IntentId), IntentRecord>,
     operations: BTreeMap<(Tenant, OperationId), OperationRecord>,
     attempts: BTreeMap<(Tenant, AttemptId), AttemptRecord>,
-    charges: BTreeMap<(MerchantId, ProviderAccount, ObjectId), ChargeRow>,
+    charges: BTreeMap<(MerchantId, ProviderAccount, ObjectId), ChargeRecord>,
+    effects: BTreeMap<(Tenant, EffectId), EffectRecord>,
+    heartbeat: Option<Timestamp>,
+    sweeps: BTreeMap<(Tenant, ProviderAccount), SweepRow>,
+    strangers: BTreeMap<(MerchantId, ProviderAccount, ObjectId), StrangerRecord>,
     journal: BTreeMap<(Tenant, IntentId, i64), JournalRecord>,
+    inbox: BTreeMap<NoticeKey, NoticeRecord>,
 }
 
 impl Rows {
@@ -82,7 +92,7 @@ impl Rows {
             .filter(|other| other.id != row.id && other.tenant.merchant == row.tenant.merchant)
             .any(|other| {
                 let key: (Option<(ProviderAccount, ProviderKey)>, _) = (sent(row), sent(other));
-                other.intent == row.intent
+                one_of_its_kind(row, other)
                     || (key.0.is_some() && key.0 == key.1)
                     || (linked(row).is_some() && linked(row) == linked(other))
             })
@@ -94,9 +104,28 @@ impl Rows {
         let bare = matches!(row.stage, Stage::Open | Stage::Review)
             && (row.frozen.is_none() || row.execute_until.is_none());
         if unwatched || needless || bare {
-            return Err(StoreError::Refused(Arc::new(std::io::Error::other("operation: a CHECK failed"))));
+            return Err(refused("operation"));
         }
         Ok(())
+    }
+}
+
+/// What the partial unique indexes allow once: an intent's pay operation, its unfinished capture or cancel, a payment's
+/// unfinished refund.
+fn one_of_its_kind(row: &OperationRecord, other: &OperationRecord) -> bool {
+    let unfinished = row.stage != Stage::Done && other.stage != Stage::Done;
+    match (&row.task, &other.task) {
+        (Task::Pay, Task::Pay) => row.intent == other.intent,
+        (Task::FollowUp(a), Task::FollowUp(b)) => {
+            let refunds = (a.kind == OperationKind::Refund, b.kind == OperationKind::Refund);
+            unfinished
+                && match refunds {
+                    (true, true) => a.target == b.target,
+                    (false, false) => row.intent == other.intent,
+                    (true, false) | (false, true) => false,
+                }
+        }
+        (Task::Pay, Task::FollowUp(_)) | (Task::FollowUp(_), Task::Pay) => false,
     }
 }
 
@@ -104,6 +133,10 @@ impl Rows {
 struct Draft {
     rows: Rows,
     clock: Clock,
+}
+
+fn refused(table: &str) -> StoreError {
+    StoreError::Refused(Arc::new(std::io::Error::other(format!("{table}: a CHECK failed"))))
 }
 
 fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V) -> bool {
@@ -245,6 +278,12 @@ impl Tables for Draft {
         Ok(true)
     }
 
+    async fn set_intent_email(&mut self, tenant: &Tenant, id: IntentId, email: &str) -> Result<bool, Abort> {
+        let Some(found) = self.rows.intents.get_mut(&(tenant.clone(), id)) else { return Ok(false) };
+        found.email = Some(email.to_owned());
+        Ok(true)
+    }
+
     async fn operation(
         &mut self,
         tenant: &Tenant,
@@ -258,12 +297,44 @@ impl Tables for Draft {
         tenant: &Tenant,
         intent: IntentId,
     ) -> Result<Option<OperationRecord>, Abort> {
-        Ok(self.rows.operations.values().find(|row| row.tenant == *tenant && row.intent == intent).cloned())
+        let pays =
+            |row: &&OperationRecord| row.tenant == *tenant && row.intent == intent && row.task == Task::Pay;
+        Ok(self.rows.operations.values().find(pays).cloned())
+    }
+
+    async fn follow_ups(&mut self, tenant: &Tenant, intent: IntentId) -> Result<Vec<OperationRecord>, Abort> {
+        let follows =
+            |row: &&OperationRecord| row.tenant == *tenant && row.intent == intent && row.task != Task::Pay;
+        let mut found: Vec<_> = self.rows.operations.values().filter(follows).cloned().collect();
+        found.sort_by_key(|row| (row.first_sent_at, row.id));
+        Ok(found)
+    }
+
+    async fn linked_operation(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Result<Option<OperationRecord>, Abort> {
+        let linked = |row: &&OperationRecord| {
+            row.tenant == *tenant
+                && row.object.as_ref() == Some(object)
+                && row.frozen.as_ref().is_some_and(|frozen| frozen.account == *account)
+        };
+        Ok(self.rows.operations.values().find(linked).cloned())
+    }
+
+    async fn operations_in_review(&mut self, limit: u32) -> Result<Vec<(Tenant, OperationId)>, Abort> {
+        let waiting = self.rows.operations.values().filter(|row| row.stage == Stage::Review);
+        Ok(waiting.take(limit as usize).map(|row| (row.tenant.clone(), row.id)).collect())
     }
 
     async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort> {
         Rows::check_operation(row)?;
         let free = !self.rows.operation_taken(row);
+        if !free && row.task != Task::Pay {
+            return Err(Abort::Raced);
+        }
         Ok(free && put(&mut self.rows.operations, (row.tenant.clone(), row.id), row.clone()))
     }
 
@@ -325,7 +396,7 @@ impl Tables for Draft {
         Ok(found)
     }
 
-    async fn insert_charge(&mut self, row: &ChargeRow) -> Result<bool, Abort> {
+    async fn insert_charge(&mut self, row: &ChargeRecord) -> Result<bool, Abort> {
         let paid = self
             .rows
             .charges
@@ -336,6 +407,46 @@ impl Tables for Draft {
             return Err(Abort::Raced);
         }
         Ok(put(&mut self.rows.charges, key, row.clone()))
+    }
+
+    async fn charge(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Result<Option<ChargeRecord>, Abort> {
+        let key = (tenant.merchant.clone(), account.clone(), object.clone());
+        Ok(self.rows.charges.get(&key).filter(|row| row.tenant == *tenant).cloned())
+    }
+
+    async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Result<Vec<ChargeRecord>, Abort> {
+        let of_checkout = |row: &&ChargeRecord| row.tenant == *tenant && row.checkout == checkout;
+        let mut found: Vec<_> = self.rows.charges.values().filter(of_checkout).cloned().collect();
+        found.sort_by_key(|row| (row.at, row.object.clone()));
+        Ok(found)
+    }
+
+    async fn open_extras(&mut self, limit: u32) -> Result<Vec<ChargeRecord>, Abort> {
+        let open = |row: &&ChargeRecord| row.extra && row.refunded_minor < row.amount.minor();
+        let mut found: Vec<_> = self.rows.charges.values().filter(open).cloned().collect();
+        found.sort_by_key(|row| (row.at, row.object.clone()));
+        found.truncate(limit as usize);
+        Ok(found)
+    }
+
+    async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort> {
+        let sums = |row: &ChargeRecord| (row.reserved_minor, row.refunded_minor);
+        let within = row.reserved_minor >= 0
+            && row.refunded_minor >= 0
+            && row.reserved_minor + row.refunded_minor <= row.amount.minor();
+        if !within {
+            return Err(refused("charge").into());
+        }
+        let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
+        let found = self.rows.charges.get_mut(&key).filter(|found| sums(found) == sums(before));
+        let Some(found) = found else { return Ok(false) };
+        (found.reserved_minor, found.refunded_minor) = sums(row);
+        Ok(true)
     }
 
     async fn journal_head(

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::NewIds;
 use payment::{
     AttemptId, Awaits, Capture, CheckoutId, CheckoutStatus, Holder, IntentId, JournalHash, JournalLine,
-    MerchantId, MethodKind, Mode, Money, ObjectId, OperationId, OrderId, PaidWith, ProviderAccount,
-    ProviderKey, State, StateName, SubmitKey, Timestamp,
+    MerchantId, MethodKind, Mode, Money, ObjectId, OperationId, OperationKind, OperationState, OrderId,
+    PaidWith, ProviderAccount, ProviderKey, State, StateName, SubmitKey, Timestamp,
 };
 
 /// Whose rows: a merchant in one mode.
@@ -111,6 +111,17 @@ impl Stage {
         }
     }
 
+    /// The stage of a capture, cancel or refund in `state`.
+    pub fn of_follow_up(state: &OperationState) -> Self {
+        match state {
+            OperationState::Processing { .. } | OperationState::Confirming { .. } => Self::Open,
+            OperationState::NeedsReview { .. } => Self::Review,
+            OperationState::Succeeded { .. }
+            | OperationState::Rejected { .. }
+            | OperationState::NotExecuted => Self::Done,
+        }
+    }
+
     /// As stored.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -148,7 +159,39 @@ pub struct Lease {
     pub until: Timestamp,
 }
 
-/// One thing asked of a provider: the pay operation of an intent.
+/// What an operation asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// A payment; its state is its intent's.
+    Pay,
+    /// Something about a payment that exists.
+    FollowUp(FollowUp),
+}
+
+impl Task {
+    /// What kind it is.
+    pub fn kind(&self) -> OperationKind {
+        match self {
+            Self::Pay => OperationKind::Pay,
+            Self::FollowUp(follow_up) => follow_up.kind,
+        }
+    }
+}
+
+/// A capture, a cancel or a refund.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FollowUp {
+    /// Which of them.
+    pub kind: OperationKind,
+    /// The provider's payment it acts on.
+    pub target: ObjectId,
+    /// How much of it; none for a cancel.
+    pub amount: Option<Money>,
+    /// Where it stands.
+    pub state: OperationState,
+}
+
+/// One thing asked of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationRecord {
     /// Whose.
@@ -157,6 +200,8 @@ pub struct OperationRecord {
     pub id: OperationId,
     /// For which intent.
     pub intent: IntentId,
+    /// What it asks for.
+    pub task: Task,
     /// What it waits for.
     pub stage: Stage,
     /// What every send carries.
@@ -167,7 +212,7 @@ pub struct OperationRecord {
     pub first_sent_at: Option<Timestamp>,
     /// After this nothing is sent.
     pub execute_until: Option<Timestamp>,
-    /// The provider's object, once known.
+    /// The provider's object that it made, once known.
     pub object: Option<ObjectId>,
     /// Who works on it.
     pub lease: Option<Lease>,
@@ -175,8 +220,14 @@ pub struct OperationRecord {
     pub fence: i64,
     /// Sends and queries so far: spaces the next ones.
     pub tries: i64,
+    /// Claims in a row that came to no commit.
+    pub unfinished: i64,
     /// When a worker looks again.
     pub wake_at: Option<Timestamp>,
+    /// When a worker last finished looking.
+    pub looked_at: Option<Timestamp>,
+    /// When the first complete listing without it began that can be evidence of absence.
+    pub absent_since: Option<Timestamp>,
 }
 
 impl OperationRecord {
@@ -186,6 +237,7 @@ impl OperationRecord {
             tenant: intent.tenant.clone(),
             id: ids.operation,
             intent: intent.id,
+            task: Task::Pay,
             stage: Stage::of(intent.state.name()),
             provider_key: ids.provider_key,
             frozen: None,
@@ -195,7 +247,10 @@ impl OperationRecord {
             lease: None,
             fence: 0,
             tries: 0,
+            unfinished: 0,
             wake_at: None,
+            looked_at: None,
+            absent_since: None,
         }
     }
 }
@@ -226,12 +281,69 @@ pub struct JournalRecord {
     pub hash: JournalHash,
 }
 
+/// An object that took money.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChargeRecord {
+    /// Whose.
+    pub tenant: Tenant,
+    /// Taken by this account.
+    pub account: ProviderAccount,
+    /// The object.
+    pub object: ObjectId,
+    /// For this checkout.
+    pub checkout: CheckoutId,
+    /// By this intent.
+    pub intent: IntentId,
+    /// How much.
+    pub amount: Money,
+    /// Whether the checkout had been paid before.
+    pub extra: bool,
+    /// How much of it is being refunded, minor units.
+    pub reserved_minor: i64,
+    /// How much of it was refunded, minor units.
+    pub refunded_minor: i64,
+    /// When we learned it.
+    pub at: Timestamp,
+}
+
+/// An object that took money in a merchant's account, and that no intent of ours made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StrangerRecord {
+    /// Whose account.
+    pub tenant: Tenant,
+    /// The account.
+    pub account: ProviderAccount,
+    /// The object.
+    pub object: ObjectId,
+    /// The order it names; that order takes no dispatch while it is open.
+    pub order: Option<OrderId>,
+    /// How much it took.
+    pub amount: Money,
+    /// When it was found.
+    pub found_at: Timestamp,
+    /// What a person made of it.
+    pub resolution: Option<Resolution>,
+}
+
+/// What a person made of a stranger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolution {
+    /// It pays the order it names (or the one the person named); else it has nothing to do with us.
+    pub linked: bool,
+    /// Why.
+    pub reason: String,
+}
+
 /// Everything about an intent's way to the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
     /// The pay operation.
     pub operation: OperationRecord,
-    /// Its sends, oldest first.
+    /// Captures, cancels and refunds, oldest first.
+    pub follow_ups: Vec<OperationRecord>,
+    /// What took money for its checkout.
+    pub charges: Vec<ChargeRecord>,
+    /// Sends of the pay operation, oldest first.
     pub attempts: Vec<AttemptRecord>,
     /// What happened, oldest first.
     pub journal: Vec<JournalRecord>,

@@ -1,6 +1,10 @@
 //! The rows as a transaction sees them: typed reads, inserts that a unique index arbitrates, updates that state their
 //! precondition. Written once over SQL and once in memory; the flows above are the same for both.
 
+mod inbox;
+mod outbox;
+mod sweep;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,9 +14,12 @@ use payment::{
 };
 
 use crate::{
-    Answer, AttemptRecord, CheckoutRecord, IntentRecord, JournalRecord, OperationRecord, StoreError, Tenant,
-    commands::KeyUse,
+    Answer, AttemptRecord, ChargeRecord, CheckoutRecord, IntentRecord, JournalRecord, OperationRecord,
+    StoreError, Tenant, commands::KeyUse,
 };
+pub use inbox::InboxTables;
+pub use outbox::OutboxTables;
+pub use sweep::{SweepRow, SweepTables};
 
 /// The clock of a store that brings its own: tests and simulation, where hours pass at once.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -47,31 +54,10 @@ pub struct KeyRow {
     pub answer: Option<Answer>,
 }
 
-/// An object that took money.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChargeRow {
-    /// Whose.
-    pub tenant: Tenant,
-    /// Taken by this account.
-    pub account: ProviderAccount,
-    /// The object.
-    pub object: ObjectId,
-    /// For this checkout.
-    pub checkout: CheckoutId,
-    /// By this intent.
-    pub intent: IntentId,
-    /// How much.
-    pub amount: payment::Money,
-    /// Whether the checkout had been paid before.
-    pub extra: bool,
-    /// When we learned it.
-    pub at: Timestamp,
-}
-
 /// One transaction's view. `insert_*` answers false when an index had the row already; `update_*` when the precondition did not
 /// hold. Nothing is ever selected first and inserted after without an index behind it.
 #[async_trait]
-pub trait Tables: Send {
+pub trait Tables: InboxTables + OutboxTables + SweepTables + Send {
     /// The database's clock. To be read after the locks of a transaction, so that a wait is not counted as time left.
     async fn now(&mut self) -> Result<Timestamp, Abort>;
 
@@ -133,6 +119,9 @@ pub trait Tables: Send {
     /// A new state, method, means and address, with the next version, if the version is still `version`.
     async fn update_intent(&mut self, row: &IntentRecord, version: i64) -> Result<bool, Abort>;
 
+    /// Where the shopper is told; the version stays, since no state changes.
+    async fn set_intent_email(&mut self, tenant: &Tenant, id: IntentId, email: &str) -> Result<bool, Abort>;
+
     /// An operation.
     async fn operation(&mut self, tenant: &Tenant, id: OperationId)
     -> Result<Option<OperationRecord>, Abort>;
@@ -142,7 +131,18 @@ pub trait Tables: Send {
         tenant: &Tenant,
         intent: IntentId,
     ) -> Result<Option<OperationRecord>, Abort>;
-    /// A new operation; one pay operation per intent.
+    /// An intent's captures, cancels and refunds, oldest first.
+    async fn follow_ups(&mut self, tenant: &Tenant, intent: IntentId) -> Result<Vec<OperationRecord>, Abort>;
+    /// The operation that is linked to a provider's object.
+    async fn linked_operation(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Result<Option<OperationRecord>, Abort>;
+    /// Operations that wait for a person, oldest first.
+    async fn operations_in_review(&mut self, limit: u32) -> Result<Vec<(Tenant, OperationId)>, Abort>;
+    /// A new operation; one pay operation per intent, one unfinished capture or cancel, one unfinished refund per payment.
     async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort>;
     /// Everything but its identity, if the fence is still `fence`.
     async fn update_operation(&mut self, row: &OperationRecord, fence: i64) -> Result<bool, Abort>;
@@ -170,7 +170,20 @@ pub trait Tables: Send {
     ) -> Result<Vec<AttemptRecord>, Abort>;
 
     /// A charge of a checkout; one per provider object, one that pays per checkout.
-    async fn insert_charge(&mut self, row: &ChargeRow) -> Result<bool, Abort>;
+    async fn insert_charge(&mut self, row: &ChargeRecord) -> Result<bool, Abort>;
+    /// A charge.
+    async fn charge(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Result<Option<ChargeRecord>, Abort>;
+    /// A checkout's charges, oldest first.
+    async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Result<Vec<ChargeRecord>, Abort>;
+    /// Extras that are not refunded in full, of every merchant.
+    async fn open_extras(&mut self, limit: u32) -> Result<Vec<ChargeRecord>, Abort>;
+    /// New sums, if they are still those of `before`.
+    async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort>;
 
     /// The newest line of an intent's journal: its number and hash.
     async fn journal_head(

@@ -1,12 +1,22 @@
 //! Claims what is due: a fresh fence for each, so that a stale holder is harmless (R14).
 
-use payment::{AttemptId, OperationId, Step, Timestamp, next_step};
+use payment::{
+    AttemptId, CheckoutStatus, Dispatch, Event, OperationEvent, OperationId, Step, Timestamp,
+    next_operation_step, next_step, transition,
+};
 
-use super::{promised, won};
-use crate::{AttemptRecord, ClaimDue, Claimed, Lease, StoreError, Tables, Tenant, tables::Abort};
+use super::{journal, promised, won};
+use crate::{
+    AttemptRecord, Change, CheckoutRecord, ClaimDue, ClaimLook, Claimed, IntentRecord, Lease, LookOf,
+    Looking, OperationRecord, Stage, StoreError, Tables, Task, Tenant, tables::Abort,
+};
 
 /// Rows beyond those asked for that are looked at, so that some that cannot be read do not hold up the others.
 const SPARE: u32 = 64;
+/// How often the gate is asked for what it holds, ms.
+const HELD_LOOK_MS: i64 = 1_000;
+/// How often what always ended without a result is looked at, ms.
+const STUCK_LOOK_MS: i64 = 3_600_000;
 
 /// The flow: up to one operation for each request id brought along.
 pub async fn run(tables: &mut dyn Tables, claim: &ClaimDue) -> Result<Vec<Claimed>, Abort> {
@@ -34,6 +44,54 @@ pub async fn run(tables: &mut dyn Tables, claim: &ClaimDue) -> Result<Vec<Claime
     Ok(claims)
 }
 
+/// The flow for one who learned something: of an operation in any stage, unless somebody works on it.
+pub async fn look(tables: &mut dyn Tables, claim: &ClaimLook) -> Result<Looking, Abort> {
+    let found = match claim.of {
+        LookOf::Intent(intent) => tables.pay_operation(&claim.tenant, intent).await?,
+        LookOf::Operation(operation) => tables.operation(&claim.tenant, operation).await?,
+    };
+    let Some(found) = found else { return Ok(Looking::NotFound) };
+    let (checkout, intent, mut operation) = locked(tables, &claim.tenant, found.id).await?;
+    let now = tables.now().await?;
+    if operation.lease.is_some_and(|lease| now < lease.until) {
+        return Ok(Looking::Held);
+    }
+    let unanswered = is_unanswered(&tables.attempts(&claim.tenant, operation.id).await?);
+    let (fence, until) = (operation.fence, now.plus_ms(claim.lease_ms));
+    operation.lease = Some(Lease { holder: claim.holder, until });
+    operation.fence = fence + 1;
+    // Were the looker to die, what is open would be looked at again at the latest when it is due.
+    won(tables.update_operation(&operation, fence).await?)?;
+    let step = Step::Nothing;
+    Ok(Looking::Claimed(Box::new(Claimed {
+        checkout,
+        intent,
+        operation,
+        attempt: None,
+        step,
+        unanswered,
+        now,
+    })))
+}
+
+/// An operation with its intent and its checkout, the checkout's row locked first, as every flow does.
+async fn locked(
+    tables: &mut dyn Tables,
+    tenant: &Tenant,
+    id: OperationId,
+) -> Result<(CheckoutRecord, IntentRecord, OperationRecord), Abort> {
+    let operation = promised(tables.operation(tenant, id).await?, "an operation")?;
+    let intent = promised(tables.intent(tenant, operation.intent).await?, "an operation's intent")?;
+    let checkout = promised(tables.lock_checkout(tenant, intent.checkout).await?, "an intent's checkout")?;
+    let operation = promised(tables.operation(tenant, id).await?, "an operation")?;
+    let intent = promised(tables.intent(tenant, operation.intent).await?, "an operation's intent")?;
+    Ok((checkout, intent, operation))
+}
+
+fn is_unanswered(attempts: &[AttemptRecord]) -> bool {
+    attempts.iter().any(|attempt| attempt.outcome.is_none())
+}
+
 async fn one(
     tables: &mut dyn Tables,
     claim: &ClaimDue,
@@ -42,40 +100,134 @@ async fn one(
     attempt_id: AttemptId,
     now: Timestamp,
 ) -> Result<Option<Claimed>, Abort> {
-    let operation = promised(tables.operation(tenant, id).await?, "a due operation")?;
-    let intent = promised(tables.intent(tenant, operation.intent).await?, "an operation's intent")?;
-    // Locks the checkout before the operation is written, as every flow does; then looks again.
-    let checkout = promised(tables.lock_checkout(tenant, intent.checkout).await?, "an intent's checkout")?;
-    let mut operation = promised(tables.operation(tenant, id).await?, "a due operation")?;
-    let intent = promised(tables.intent(tenant, operation.intent).await?, "an operation's intent")?;
-    if operation.wake_at.is_none_or(|at| at > now) {
+    let (checkout, intent, operation) = locked(tables, tenant, id).await?;
+    let held = operation.lease.is_some_and(|lease| now < lease.until);
+    if held || operation.wake_at.is_none_or(|at| at > now) {
         return Ok(None);
     }
+    let stuck = operation.unfinished >= claim.most_unfinished;
+    if stuck && operation.stage == Stage::Open {
+        return put_before_a_person(tables, intent, operation, now).await.map(|()| None);
+    }
     let attempts = tables.attempts(tenant, id).await?;
-    let unanswered = attempts.iter().any(|attempt| attempt.outcome.is_none());
-    let may_send = operation.execute_until.is_some_and(|until| now < until);
-    let step = next_step(&intent.state, may_send, unanswered);
-
-    let (fence, until) = (operation.fence, now.plus_ms(claim.lease_ms));
-    operation.lease = Some(Lease { holder: claim.holder, until });
-    operation.fence = fence + 1;
-    operation.tries += 1;
-    operation.wake_at = Some(until);
-    won(tables.update_operation(&operation, fence).await?)?;
+    let unanswered = is_unanswered(&attempts);
+    let dispatch = dispatch(tables, &checkout, &operation, now).await?;
+    let step = step(&intent, &operation, dispatch, unanswered);
+    if step == Step::Nothing {
+        return wait(tables, operation, now).await.map(|()| None);
+    }
+    let operation = hold(tables, operation, claim, stuck, now).await?;
     let attempt = match step {
         Step::Send => {
-            let attempt = AttemptRecord {
-                id: attempt_id,
-                operation: id,
-                number: attempts.last().map_or(1, |last| last.number + 1),
-                fence: operation.fence,
-                started_at: now,
-                outcome: None,
-            };
-            won(tables.insert_attempt(tenant, &attempt).await?)?;
-            Some(attempt)
+            let number = attempts.last().map_or(1, |last| last.number + 1);
+            Some(insert_attempt(tables, &operation, attempt_id, number, now).await?)
         }
         Step::Query(_) | Step::Find | Step::EndUnsent | Step::Nothing => None,
     };
     Ok(Some(Claimed { checkout, intent, operation, attempt, step, unanswered, now }))
+}
+
+fn step(intent: &IntentRecord, operation: &OperationRecord, dispatch: Dispatch, unanswered: bool) -> Step {
+    match &operation.task {
+        Task::Pay => next_step(&intent.state, dispatch, unanswered),
+        Task::FollowUp(follow_up) => {
+            let objects = (&follow_up.target, operation.object.as_ref());
+            next_operation_step(follow_up.kind, &follow_up.state, objects, dispatch, unanswered)
+        }
+    }
+}
+
+/// Whether a request may leave. What was paid is not sent again, not even under its key; what the gate or a stranger's money
+/// holds waits.
+pub(super) async fn dispatch(
+    tables: &mut dyn Tables,
+    checkout: &CheckoutRecord,
+    operation: &OperationRecord,
+    now: Timestamp,
+) -> Result<Dispatch, Abort> {
+    let pays = operation.task == Task::Pay;
+    let late = operation.execute_until.is_none_or(|until| now >= until);
+    if late || (pays && checkout.status == CheckoutStatus::Paid) {
+        return Ok(Dispatch::Over);
+    }
+    let gated = tables.sweeps(&checkout.tenant).await?.iter().any(|sweep| sweep.gated_from.is_some());
+    let held = gated || (pays && tables.is_blocked(&checkout.tenant, &checkout.order).await?);
+    Ok(if held { Dispatch::Held } else { Dispatch::Allowed })
+}
+
+/// Lease and fence. What was stuck before is not tried again as soon as its lease ends.
+async fn hold(
+    tables: &mut dyn Tables,
+    mut operation: OperationRecord,
+    claim: &ClaimDue,
+    stuck: bool,
+    now: Timestamp,
+) -> Result<OperationRecord, Abort> {
+    let (fence, until) = (operation.fence, now.plus_ms(claim.lease_ms));
+    operation.lease = Some(Lease { holder: claim.holder, until });
+    operation.fence = fence + 1;
+    operation.tries += 1;
+    operation.unfinished += 1;
+    operation.wake_at = Some(if stuck { until.max(now.plus_ms(STUCK_LOOK_MS)) } else { until });
+    won(tables.update_operation(&operation, fence).await?)?;
+    Ok(operation)
+}
+
+async fn insert_attempt(
+    tables: &mut dyn Tables,
+    operation: &OperationRecord,
+    id: AttemptId,
+    number: i64,
+    now: Timestamp,
+) -> Result<AttemptRecord, Abort> {
+    let attempt = AttemptRecord {
+        id,
+        operation: operation.id,
+        number,
+        fence: operation.fence,
+        started_at: now,
+        outcome: None,
+    };
+    won(tables.insert_attempt(&operation.tenant, &attempt).await?)?;
+    Ok(attempt)
+}
+
+/// Held: nothing is done, and the gate is asked again a little later.
+async fn wait(tables: &mut dyn Tables, mut operation: OperationRecord, now: Timestamp) -> Result<(), Abort> {
+    let fence = operation.fence;
+    operation.wake_at = Some(now.plus_ms(HELD_LOOK_MS));
+    won(tables.update_operation(&operation, fence).await?)
+}
+
+/// What came to no commit again and again stops being tried, so that the others flow (fault 33).
+async fn put_before_a_person(
+    tables: &mut dyn Tables,
+    mut intent: IntentRecord,
+    mut operation: OperationRecord,
+    now: Timestamp,
+) -> Result<(), Abort> {
+    let (fence, version, tenant) = (operation.fence, intent.version, intent.tenant.clone());
+    let evidence = format!("{} claims of {} in a row came to no result", operation.unfinished, operation.id);
+    let (from, event, to) = match &mut operation.task {
+        Task::Pay => {
+            let from = intent.state.name().as_str();
+            let Ok(decision) = transition(&intent.state, Event::Stuck, now) else { return Err(Abort::Raced) };
+            intent.state = decision.next;
+            won(tables.update_intent(&intent, version).await?)?;
+            (from, Event::Stuck.name().to_owned(), intent.state.name().as_str())
+        }
+        Task::FollowUp(follow_up) => {
+            let from = follow_up.state.name();
+            follow_up.state = follow_up.state.after(OperationEvent::Stuck, now);
+            let event = format!("{}.{}", follow_up.kind.as_str(), OperationEvent::Stuck.name());
+            (from, event, follow_up.state.name())
+        }
+    };
+    tracing::error!(intent = %intent.id, %evidence, "this operation stands before a person now");
+    operation.stage = Stage::Review;
+    operation.lease = None;
+    operation.fence = fence + 1;
+    operation.wake_at = Some(now.plus_ms(STUCK_LOOK_MS));
+    won(tables.update_operation(&operation, fence).await?)?;
+    journal::append(tables, &tenant, intent.id, now, &[Change { from, event, to, evidence }]).await
 }

@@ -1,11 +1,11 @@
-//! Writes what came of a claim, fenced: state, journal, charge, wake-up and replay in one transaction.
+//! Writes what came of a claim, fenced: state, journal, charges, wake-up and replay in one transaction.
 
-use payment::{CheckoutStatus, KeyKind, Timestamp};
+use payment::{CheckoutStatus, KeyKind, OperationKind, OperationState, Timestamp};
 
 use super::{journal, promised, won};
 use crate::{
-    Change, CheckoutRecord, Commit, Committed, IntentRecord, OperationRecord, Stage, StoreError, Tables,
-    tables::{Abort, ChargeRow},
+    Change, ChargeRecord, CheckoutRecord, Commit, Committed, FollowUp, IntentRecord, OperationRecord, Stage,
+    StoreError, Tables, Task, tables::Abort,
 };
 
 /// The journal's event for what should not be.
@@ -19,26 +19,32 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     let checkout = promised(tables.lock_checkout(tenant, commit.checkout).await?, "a claim's checkout")?;
     let operation = promised(tables.operation(tenant, commit.operation).await?, "a claim's operation")?;
     let intent = promised(tables.intent(tenant, commit.intent).await?, "a claim's intent")?;
-    let written = intent.version == commit.version + 1 && intent.state == commit.state;
-    if operation.fence == commit.fence && operation.lease.is_none() && written {
-        // Only this fence's holder writes this version: the commit is already there, its answer was lost. Had the holder come
-        // to two conclusions, the second is stale: nobody may be told what is not written.
+    if operation.fence == commit.fence && operation.lease.is_none() && is_written(commit, &operation, &intent)
+    {
+        // Only this fence's holder writes this: the commit is already there, its answer was lost. Had the holder come to two
+        // conclusions, the second is stale: nobody may be told what is not written.
         return already(tables, commit, &checkout).await;
     }
-    if operation.fence != commit.fence || intent.version != commit.version || operation.lease.is_none() {
+    let overtaken = commit.touches_intent && intent.version != commit.version;
+    if operation.fence != commit.fence || overtaken || operation.lease.is_none() {
         return Ok(Committed::Stale { fence: operation.fence, version: intent.version });
     }
     let now = tables.now().await?;
-    let progressed = intent.state.name() != commit.state.name();
+    if let (Task::FollowUp(before), Some(after)) = (&operation.task, &commit.follow_up) {
+        settle_sums(tables, &operation, before, after).await?;
+    }
+    let progressed = is_progress(commit, &operation, &intent);
     release(tables, commit, operation, progressed, now).await?;
-    let submit_key = intent.submit_key;
-    settle_intent(tables, commit, intent).await?;
+    let (before, submit_key) = (intent.state.name(), intent.submit_key);
+    if commit.touches_intent {
+        settle_intent(tables, commit, intent).await?;
+    }
     if let Some((attempt, outcome)) = &commit.ended {
         won(tables.update_attempt_outcome(tenant, *attempt, outcome).await?)?;
     }
     let (paid, extra) = charge(tables, commit, &checkout, now).await?;
     let mut changes = commit.changes.clone();
-    let state = commit.state.name().as_str();
+    let state = if commit.touches_intent { commit.state.name() } else { before }.as_str();
     changes.extend(commit.anomalies.iter().map(|anomaly| anomaly_line(anomaly.as_str(), state)));
     if extra {
         changes.push(anomaly_line(EXTRA_CHARGE, state));
@@ -51,6 +57,24 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     Ok(Committed::Done { paid, extra })
 }
 
+fn is_written(commit: &Commit, operation: &OperationRecord, intent: &IntentRecord) -> bool {
+    let intent_is =
+        !commit.touches_intent || (intent.version == commit.version + 1 && intent.state == commit.state);
+    let operation_is = match (&operation.task, &commit.follow_up) {
+        (Task::FollowUp(follow_up), Some(state)) => follow_up.state == *state,
+        (Task::Pay, None) => true,
+        (Task::Pay, Some(_)) | (Task::FollowUp(_), None) => false,
+    };
+    intent_is && operation_is
+}
+
+fn is_progress(commit: &Commit, operation: &OperationRecord, intent: &IntentRecord) -> bool {
+    match (&operation.task, &commit.follow_up) {
+        (Task::FollowUp(follow_up), Some(state)) => follow_up.state.name() != state.name(),
+        (Task::Pay, _) | (Task::FollowUp(_), None) => intent.state.name() != commit.state.name(),
+    }
+}
+
 fn anomaly_line(what: &str, state: &'static str) -> Change {
     Change { from: state, event: ANOMALY.to_owned(), to: state, evidence: what.to_owned() }
 }
@@ -60,11 +84,12 @@ async fn already(
     commit: &Commit,
     checkout: &CheckoutRecord,
 ) -> Result<Committed, Abort> {
-    // Nothing was written since, so what this commit said about its charge is the journal's last line.
+    // Nothing was written since, so what this commit said about its charges is the journal's last line.
     let journal = tables.journal(&commit.tenant, commit.intent).await?;
     let last = journal.last().map(|row| (row.line.event.as_str(), row.line.evidence.as_str()));
-    let extra = commit.charge.is_some() && last == Some((ANOMALY, EXTRA_CHARGE));
-    let paid = commit.charge.is_some() && checkout.status == CheckoutStatus::Paid && !extra;
+    let charged = !commit.charges.is_empty();
+    let extra = charged && last == Some((ANOMALY, EXTRA_CHARGE));
+    let paid = charged && checkout.status == CheckoutStatus::Paid && !extra;
     Ok(Committed::Done { paid, extra })
 }
 
@@ -75,8 +100,21 @@ async fn release(
     progressed: bool,
     now: Timestamp,
 ) -> Result<(), Abort> {
-    operation.stage = Stage::of(commit.state.name());
+    operation.stage = match (&mut operation.task, &commit.follow_up) {
+        (Task::FollowUp(follow_up), Some(state)) => {
+            follow_up.state = state.clone();
+            Stage::of_follow_up(state)
+        }
+        (Task::Pay, None) => Stage::of(commit.state.name()),
+        (Task::Pay, Some(_)) | (Task::FollowUp(_), None) => {
+            let what = "a commit speaks of another kind of operation";
+            return Err(StoreError::Unreadable(what.to_owned()).into());
+        }
+    };
     operation.lease = None;
+    operation.unfinished = 0;
+    operation.looked_at = Some(now);
+    operation.absent_since = commit.absent_since;
     if progressed {
         operation.tries = 0;
     }
@@ -102,37 +140,75 @@ async fn settle_intent(
     // A provider that does not repeat the card takes back nothing it told before.
     let told = commit.paid_with.clone().filter(|paid_with| paid_with.last4.is_some());
     intent.paid_with = told.or(intent.paid_with);
-    won(tables.update_intent(&intent, commit.version).await?)
+    won(tables.update_intent(&intent, commit.version).await?)?;
+    if commit.follow_up.is_none() {
+        return Ok(());
+    }
+    // Learned by a capture or a cancel: the pay operation waits for what its intent waits for now.
+    let pay = tables.pay_operation(&intent.tenant, intent.id).await?;
+    let mut pay = promised(pay, "an intent's operation")?;
+    pay.stage = Stage::of(intent.state.name());
+    if pay.stage == Stage::Done {
+        pay.wake_at = None;
+    }
+    let fence = pay.fence;
+    won(tables.update_operation(&pay, fence).await?)
 }
 
-/// Records an object that took money. The first makes the checkout paid, whatever its status was; others are extras.
+/// A refund that ends gives back what it reserved; one that is done is counted.
+async fn settle_sums(
+    tables: &mut dyn Tables,
+    operation: &OperationRecord,
+    before: &FollowUp,
+    after: &OperationState,
+) -> Result<(), Abort> {
+    let ends = !before.state.is_terminal() && after.is_terminal();
+    let (OperationKind::Refund, true, Some(amount), Some(frozen)) =
+        (before.kind, ends, before.amount, &operation.frozen)
+    else {
+        return Ok(());
+    };
+    let charge = tables.charge(&operation.tenant, &frozen.account, &before.target).await?;
+    let charge = promised(charge, "a refund's charge")?;
+    let mut settled = charge.clone();
+    settled.reserved_minor -= amount.minor();
+    if matches!(after, OperationState::Succeeded { .. }) {
+        settled.refunded_minor += amount.minor();
+    }
+    won(tables.update_charge_sums(&settled, &charge).await?)
+}
+
+/// Records the objects that took money. The first makes the checkout paid, whatever its status was; others are extras.
 async fn charge(
     tables: &mut dyn Tables,
     commit: &Commit,
     checkout: &CheckoutRecord,
     now: Timestamp,
 ) -> Result<(bool, bool), Abort> {
-    let Some((object, amount)) = commit.charge.clone() else { return Ok((false, false)) };
-    let operation =
-        promised(tables.operation(&commit.tenant, commit.operation).await?, "a claim's operation")?;
-    let frozen = promised(operation.frozen, "a charged operation's request")?;
-    let extra = checkout.status == CheckoutStatus::Paid;
-    let row = ChargeRow {
-        tenant: commit.tenant.clone(),
-        account: frozen.account,
-        object,
-        checkout: commit.checkout,
-        intent: commit.intent,
-        amount,
-        extra,
-        at: now,
-    };
-    if !tables.insert_charge(&row).await? {
-        return Ok((false, false));
+    let (mut paid, mut extras) = (false, false);
+    for charge in &commit.charges {
+        let extra = paid || checkout.status == CheckoutStatus::Paid;
+        let row = ChargeRecord {
+            tenant: commit.tenant.clone(),
+            account: charge.account.clone(),
+            object: charge.object.clone(),
+            checkout: commit.checkout,
+            intent: commit.intent,
+            amount: charge.amount,
+            extra,
+            reserved_minor: 0,
+            refunded_minor: 0,
+            at: now,
+        };
+        if tables.charge(&row.tenant, &row.account, &row.object).await?.is_some() {
+            continue;
+        }
+        won(tables.insert_charge(&row).await?)?;
+        (paid, extras) = (paid || !extra, extras || extra);
     }
-    if !extra {
-        let paid = CheckoutStatus::Paid;
-        won(tables.update_checkout_status(&commit.tenant, commit.checkout, checkout.status, paid).await?)?;
+    if paid {
+        let status = CheckoutStatus::Paid;
+        won(tables.update_checkout_status(&commit.tenant, commit.checkout, checkout.status, status).await?)?;
     }
-    Ok((!extra, extra))
+    Ok((paid, extras))
 }

@@ -6,6 +6,7 @@
 pub mod claim;
 pub mod commit;
 pub mod expire;
+pub mod follow_up;
 pub mod inbox;
 pub mod journal;
 pub mod keys;
@@ -13,7 +14,10 @@ pub mod open_checkout;
 pub mod open_intent;
 pub mod outbox;
 pub mod reads;
+pub mod review;
+pub mod shopper;
 pub mod submit;
+pub mod sweep;
 
 use crate::{StoreError, tables::Abort};
 

@@ -38,9 +38,14 @@ pub async fn story(
     (tenant, id): &(Tenant, IntentId),
 ) -> Result<Option<Story>, Abort> {
     let Some(operation) = tables.pay_operation(tenant, *id).await? else { return Ok(None) };
-    let attempts = tables.attempts(tenant, operation.id).await?;
-    let journal = tables.journal(tenant, *id).await?;
-    Ok(Some(Story { operation, attempts, journal }))
+    let intent = promised(tables.intent(tenant, *id).await?, "an operation's intent")?;
+    Ok(Some(Story {
+        follow_ups: tables.follow_ups(tenant, *id).await?,
+        charges: tables.charges(tenant, intent.checkout).await?,
+        attempts: tables.attempts(tenant, operation.id).await?,
+        journal: tables.journal(tenant, *id).await?,
+        operation,
+    }))
 }
 
 /// Whether the database answers.

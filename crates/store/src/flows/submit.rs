@@ -1,9 +1,9 @@
 //! The first claim: who submits an intent first owns its one dispatch; everybody else reads the winner's state and calls nobody
 //! (R6).
 
-use payment::{CheckoutStatus, Event, IntentId, State, StateName, Step, Timestamp, transition};
+use payment::{CheckoutStatus, Dispatch, Event, State, StateName, Step, Timestamp, transition};
 
-use super::{journal, keys, promised, won};
+use super::{claim::dispatch, journal, keys, promised, won};
 use crate::{
     AttemptRecord, Change, CheckoutRecord, Claimed, IntentRecord, KnownKey, Lease, OperationRecord, Stage,
     SubmitCommand, Submitted, Tables, tables::Abort,
@@ -93,6 +93,12 @@ async fn claim(
     intent.version = version + 1;
 
     let operation = hold(tables, command, &checkout, &intent, now).await?;
+    if operation.lease.is_none() {
+        let change = submitted_line(&operation, "dispatch waits", intent.state.name());
+        journal::append(tables, &intent.tenant, intent.id, now, &[change]).await?;
+        let (checkout, intent) = (Box::new(checkout), Box::new(intent));
+        return Ok(Submitted::Known(KnownKey::Same { checkout, intent, answer: None }));
+    }
     let attempt = AttemptRecord {
         id: command.attempt,
         operation: operation.id,
@@ -102,12 +108,12 @@ async fn claim(
         outcome: None,
     };
     won(tables.insert_attempt(&intent.tenant, &attempt).await?)?;
-    let change = submitted_line(command.intent, &operation, &attempt, intent.state.name());
+    let change = submitted_line(&operation, &format!("attempt {}", attempt.id), intent.state.name());
     journal::append(tables, &intent.tenant, intent.id, now, &[change]).await?;
     Ok(Submitted::Claimed(Box::new(claimed(checkout, intent, operation, attempt, now))))
 }
 
-/// Lease, fence and frozen request, in the claiming transaction.
+/// The frozen request, in the claiming transaction; and lease and fence, unless dispatch has to wait: then a worker sends it.
 async fn hold(
     tables: &mut dyn Tables,
     command: &SubmitCommand,
@@ -122,27 +128,26 @@ async fn hold(
     operation.frozen = Some(command.frozen.clone());
     operation.first_sent_at = Some(now);
     operation.execute_until = Some(now.plus_ms(command.execute_ms).min(checkout.expires_at));
-    operation.lease = Some(Lease { holder: command.holder, until });
-    operation.fence = fence + 1;
-    operation.tries = 1;
-    operation.wake_at = Some(until);
+    operation.wake_at = Some(now);
+    if dispatch(tables, checkout, &operation, now).await? == Dispatch::Allowed {
+        operation.lease = Some(Lease { holder: command.holder, until });
+        operation.fence = fence + 1;
+        operation.tries = 1;
+        operation.unfinished = 1;
+        operation.wake_at = Some(until);
+    }
     won(tables.update_operation(&operation, fence).await?)?;
     Ok(operation)
 }
 
-fn submitted_line(
-    intent: IntentId,
-    operation: &OperationRecord,
-    attempt: &AttemptRecord,
-    to: StateName,
-) -> Change {
+fn submitted_line(operation: &OperationRecord, how: &str, to: StateName) -> Change {
     Change {
         from: StateName::Created.as_str(),
         event: "submitted".to_owned(),
         to: to.as_str(),
         evidence: format!(
-            "{intent}: operation {}, attempt {}, fence {}",
-            operation.id, attempt.id, operation.fence
+            "{}: operation {}, {how}, fence {}",
+            operation.intent, operation.id, operation.fence
         ),
     }
 }

@@ -56,9 +56,8 @@ impl OutboxTables for Draft {
     }
 
     async fn undelivered_effects(&mut self, limit: u32) -> Result<Vec<(Tenant, EffectId)>, Abort> {
-        let lost = |row: &&EffectRecord| {
-            matches!(row.state, EffectState::DeliveryUnknown | EffectState::Abandoned)
-        };
+        let lost =
+            |row: &&EffectRecord| matches!(row.state, EffectState::DeliveryUnknown | EffectState::Abandoned);
         let found = self.rows.effects.values().filter(lost).take(limit as usize);
         Ok(found.map(|row| (row.tenant.clone(), row.id)).collect())
     }

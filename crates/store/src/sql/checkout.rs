@@ -62,12 +62,23 @@ pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<CheckoutRecord, Stor
 
 /// Minor units, currency and the exponent they were written with: a currency whose exponent changed is not read as another sum.
 pub(super) fn read_money(row: &mut Row) -> Result<Money, StoreError> {
-    let minor = row.int()?;
-    let currency = row.parsed(|code| Currency::parse(code).ok())?;
-    if row.int()? != i64::from(currency.exponent()) {
-        return Err(unreadable("a sum with another exponent"));
+    read_money_opt(row)?.ok_or_else(|| unreadable("a sum is null"))
+}
+
+/// The same three columns where there may be no sum.
+pub(super) fn read_money_opt(row: &mut Row) -> Result<Option<Money>, StoreError> {
+    match (row.int_opt()?, row.text_opt()?, row.int_opt()?) {
+        (None, None, None) => Ok(None),
+        (Some(minor), Some(code), Some(exponent)) => {
+            let currency = Currency::parse(&code).map_err(|_| unreadable("a currency"))?;
+            if exponent != i64::from(currency.exponent()) {
+                return Err(unreadable("a sum with another exponent"));
+            }
+            let money = Money::from_minor(minor, currency);
+            Ok(Some(money.map_err(|_| unreadable("a sum that is not positive"))?))
+        }
+        (..) => Err(unreadable("half a sum")),
     }
-    Money::from_minor(minor, currency).map_err(|_| unreadable("a sum that is not positive"))
 }
 
 /// The owner of a row found without naming one.

@@ -28,6 +28,9 @@ pub(super) const INSERT: &str = "INSERT INTO payment_intent (merchant_id, mode, 
 pub(super) const UPDATE: &str = "UPDATE payment_intent SET state = $1, state_data = $2, method = $3, last4 = $4, \
      email = $5, version = version + 1 WHERE merchant_id = $6 AND mode = $7 AND id = $8 AND version = $9";
 
+pub(super) const SET_EMAIL: &str =
+    "UPDATE payment_intent SET email = $1 WHERE merchant_id = $2 AND mode = $3 AND id = $4";
+
 pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<IntentRecord, StoreError> {
     Ok(IntentRecord {
         tenant: tenant.clone(),

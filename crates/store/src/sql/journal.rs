@@ -1,4 +1,4 @@
-//! Tables `journal` (append only) and `charge`.
+//! Table `journal`: append only.
 
 use payment::{JournalHash, JournalLine, Timestamp};
 
@@ -13,10 +13,6 @@ pub(super) const ALL: &str = "SELECT seq, at_ms, from_state, event, to_state, ev
 
 pub(super) const INSERT: &str = "INSERT INTO journal (merchant_id, intent_id, seq, at_ms, from_state, event, to_state, \
      evidence, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (merchant_id, intent_id, seq) DO NOTHING";
-
-pub(super) const INSERT_CHARGE: &str = "INSERT INTO charge (merchant_id, provider_account, provider_object_id, checkout_id, \
-     intent_id, amount_minor, currency, exponent, extra, at_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
-     ON CONFLICT (merchant_id, provider_account, provider_object_id) DO NOTHING";
 
 pub(super) fn read_hash(row: &mut Row) -> Result<JournalHash, StoreError> {
     JournalHash::from_bytes(&row.bytes()?).ok_or_else(|| unreadable("a journal hash"))

@@ -1,13 +1,17 @@
 //! The store in SQL, written once: named statements table by table, over sessions of whichever database.
 
 mod attempt;
+mod charge;
 mod checkout;
 mod idempotency_key;
+mod inbox;
 mod intent;
 mod journal;
 mod merchant;
 mod operation;
+mod outbox;
 mod session;
+mod sweep;
 mod tables;
 
 use async_trait::async_trait;

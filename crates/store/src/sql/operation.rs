@@ -1,16 +1,19 @@
 //! Table `operation`.
 
-use payment::{Holder, IntentId, ObjectId, OperationId, ProviderAccount, ProviderKey, Timestamp};
+use payment::{
+    Holder, IntentId, ObjectId, OperationId, OperationKind, ProviderAccount, ProviderKey, Timestamp,
+};
 
-use super::{Row, Value, session::unreadable};
-use crate::{Frozen, Lease, OperationRecord, Stage, StoreError, Tenant};
+use super::{Row, Value, checkout::read_money_opt, session::unreadable};
+use crate::{FollowUp, Frozen, Lease, OperationRecord, Stage, StoreError, Task, Tenant};
 
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT id, intent_id, stage, provider_key, provider_kind, provider_account, provider_url, request_method, \
-             request_path, request_body, first_sent_at_ms, execute_until_ms, provider_object_id, holder, lease_until_ms, \
-             fence, tries, wake_at_ms FROM operation WHERE merchant_id = $1 AND mode = $2 AND ",
+            "SELECT id, intent_id, kind, state_data, target_object_id, amount_minor, currency, exponent, stage, provider_key, \
+             provider_kind, provider_account, provider_url, request_method, request_path, request_body, first_sent_at_ms, \
+             execute_until_ms, provider_object_id, holder, lease_until_ms, fence, tries, unfinished, wake_at_ms, looked_at_ms, \
+             absent_since_ms FROM operation WHERE merchant_id = $1 AND mode = $2 AND ",
             $rest
         )
     };
@@ -18,29 +21,81 @@ macro_rules! select {
 
 pub(super) const FIND: &str = select!("id = $3");
 pub(super) const FIND_PAY: &str = select!("intent_id = $3 AND kind = 'pay'");
+pub(super) const FOLLOW_UPS: &str = select!("intent_id = $3 AND kind <> 'pay' ORDER BY first_sent_at_ms, id");
+pub(super) const LINKED: &str =
+    select!("provider_account = $3 AND provider_object_id = $4 AND kind IN ('pay', 'refund')");
 
 pub(super) const INSERT: &str = "INSERT INTO operation (merchant_id, mode, id, intent_id, kind, stage, provider_key, fence, \
-     tries) VALUES ($1, $2, $3, $4, 'pay', $5, $6, $7, $8) ON CONFLICT (merchant_id, intent_id) WHERE kind = 'pay' DO NOTHING";
+     tries, unfinished) VALUES ($1, $2, $3, $4, 'pay', $5, $6, $7, $8, $9) \
+     ON CONFLICT (merchant_id, intent_id) WHERE kind = 'pay' DO NOTHING";
 
-pub(super) const UPDATE: &str = "UPDATE operation SET stage = $1, provider_kind = $2, provider_account = $3, provider_url = $4, \
-     request_method = $5, request_path = $6, request_body = $7, first_sent_at_ms = $8, execute_until_ms = $9, \
-     provider_object_id = $10, holder = $11, lease_until_ms = $12, fence = $13, tries = $14, wake_at_ms = $15 \
-     WHERE merchant_id = $16 AND mode = $17 AND id = $18 AND fence = $19";
+/// Its unique indexes differ by kind: a conflict is told by the index, and the flow runs again.
+pub(super) const INSERT_FOLLOW_UP: &str = "INSERT INTO operation (merchant_id, mode, id, intent_id, kind, target_object_id, \
+     amount_minor, currency, exponent, provider_key, state_data, stage, provider_kind, provider_account, provider_url, \
+     request_method, request_path, request_body, first_sent_at_ms, execute_until_ms, fence, tries, unfinished, wake_at_ms) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)";
+
+pub(super) const UPDATE: &str = "UPDATE operation SET state_data = $1, stage = $2, provider_kind = $3, provider_account = $4, \
+     provider_url = $5, request_method = $6, request_path = $7, request_body = $8, first_sent_at_ms = $9, \
+     execute_until_ms = $10, provider_object_id = $11, holder = $12, lease_until_ms = $13, fence = $14, tries = $15, \
+     unfinished = $16, wake_at_ms = $17, looked_at_ms = $18, absent_since_ms = $19 \
+     WHERE merchant_id = $20 AND mode = $21 AND id = $22 AND fence = $23";
+
+pub(super) const IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
+     ORDER BY merchant_id, mode, id LIMIT $1";
 
 /// Only stages this version knows: an older binary leaves newer rows alone.
 pub(super) const DUE: &str = "SELECT merchant_id, mode, id FROM operation WHERE wake_at_ms <= $1 \
      AND stage IN ('open', 'review') ORDER BY wake_at_ms, id LIMIT $2";
 
-pub(super) fn update_values(row: &OperationRecord, fence: i64) -> Vec<Value> {
+fn frozen_values(row: &OperationRecord) -> [Value; 6] {
     let frozen = row.frozen.as_ref();
-    vec![
-        row.stage.as_str().into(),
+    [
         frozen.map(|f| f.provider.as_str()).into(),
         frozen.map(|f| f.account.as_str()).into(),
         frozen.map(|f| f.url.as_str()).into(),
         frozen.map(|f| f.method.as_str()).into(),
         frozen.map(|f| f.path.as_str()).into(),
         frozen.map(|f| f.sealed_body.as_slice()).into(),
+    ]
+}
+
+fn state_value(row: &OperationRecord) -> Value {
+    match &row.task {
+        Task::Pay => Value::Null,
+        Task::FollowUp(follow_up) => serde_json::to_string(&follow_up.state).expect("a state is JSON").into(),
+    }
+}
+
+/// The values of `INSERT_FOLLOW_UP` from the kind on.
+pub(super) fn follow_up_values(row: &OperationRecord, follow_up: &FollowUp) -> Vec<Value> {
+    let amount = follow_up.amount;
+    let mut values = vec![
+        follow_up.kind.as_str().into(),
+        follow_up.target.as_str().into(),
+        amount.map(|amount| amount.minor()).into(),
+        amount.map(|amount| amount.currency().code()).into(),
+        amount.map(|amount| i64::from(amount.currency().exponent())).into(),
+        row.provider_key.0.into(),
+        state_value(row),
+        row.stage.as_str().into(),
+    ];
+    values.extend(frozen_values(row));
+    values.extend([
+        row.first_sent_at.map(|at| at.0).into(),
+        row.execute_until.map(|at| at.0).into(),
+        row.fence.into(),
+        row.tries.into(),
+        row.unfinished.into(),
+        row.wake_at.map(|at| at.0).into(),
+    ]);
+    values
+}
+
+pub(super) fn update_values(row: &OperationRecord, fence: i64) -> Vec<Value> {
+    let mut values = vec![state_value(row), row.stage.as_str().into()];
+    values.extend(frozen_values(row));
+    values.extend([
         row.first_sent_at.map(|at| at.0).into(),
         row.execute_until.map(|at| at.0).into(),
         row.object.as_ref().map(ObjectId::as_str).into(),
@@ -48,12 +103,16 @@ pub(super) fn update_values(row: &OperationRecord, fence: i64) -> Vec<Value> {
         row.lease.map(|lease| lease.until.0).into(),
         row.fence.into(),
         row.tries.into(),
+        row.unfinished.into(),
         row.wake_at.map(|at| at.0).into(),
+        row.looked_at.map(|at| at.0).into(),
+        row.absent_since.map(|at| at.0).into(),
         row.tenant.merchant.as_str().into(),
         row.tenant.mode.as_str().into(),
         row.id.0.into(),
         fence.into(),
-    ]
+    ]);
+    values
 }
 
 pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<OperationRecord, StoreError> {
@@ -61,6 +120,7 @@ pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<OperationRecord, Sto
         tenant: tenant.clone(),
         id: OperationId(row.uuid()?),
         intent: IntentId(row.uuid()?),
+        task: read_task(&mut row)?,
         stage: row.parsed(|text| Stage::ALL.into_iter().find(|stage| stage.as_str() == text))?,
         provider_key: ProviderKey(row.uuid()?),
         frozen: read_frozen(&mut row)?,
@@ -74,8 +134,28 @@ pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<OperationRecord, Sto
         },
         fence: row.int()?,
         tries: row.int()?,
+        unfinished: row.int()?,
         wake_at: row.int_opt()?.map(Timestamp),
+        looked_at: row.int_opt()?.map(Timestamp),
+        absent_since: row.int_opt()?.map(Timestamp),
     })
+}
+
+fn read_task(row: &mut Row) -> Result<Task, StoreError> {
+    let kind = row.parsed(|text| OperationKind::ALL.into_iter().find(|kind| kind.as_str() == text))?;
+    let (state, target, amount) = (row.text_opt()?, row.text_opt()?, read_money_opt(row)?);
+    match (kind, state, target) {
+        (OperationKind::Pay, None, None) => Ok(Task::Pay),
+        (
+            OperationKind::Capture | OperationKind::Cancel | OperationKind::Refund,
+            Some(state),
+            Some(target),
+        ) => {
+            let state = serde_json::from_str(&state).map_err(|_| unreadable("an operation's state"))?;
+            Ok(Task::FollowUp(FollowUp { kind, target: object_id(target)?, amount, state }))
+        }
+        (..) => Err(unreadable("half an operation")),
+    }
 }
 
 fn object_id(text: String) -> Result<ObjectId, StoreError> {

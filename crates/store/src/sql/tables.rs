@@ -2,18 +2,18 @@
 
 use async_trait::async_trait;
 use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, Money, OperationId, OrderId,
-    Timestamp,
+    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, Money, ObjectId, OperationId,
+    OrderId, ProviderAccount, Timestamp,
 };
 
 use super::{
-    Row, Session, SessionError, Value, attempt, checkout, idempotency_key, intent, journal, operation,
-    session::unreadable,
+    Row, Session, SessionError, Value, attempt, charge, checkout, idempotency_key, intent, journal,
+    operation, session::unreadable,
 };
 use crate::{
-    Answer, AttemptRecord, CheckoutRecord, Clock, IntentRecord, JournalRecord, OperationRecord, StoreError,
-    Tables, Tenant,
-    tables::{Abort, ChargeRow, KeyRow},
+    Answer, AttemptRecord, ChargeRecord, CheckoutRecord, Clock, IntentRecord, JournalRecord, OperationRecord,
+    StoreError, Tables, Task, Tenant,
+    tables::{Abort, KeyRow},
 };
 
 /// A transaction's tables.
@@ -32,11 +32,11 @@ impl From<SessionError> for Abort {
     }
 }
 
-type Done<T> = Result<T, Abort>;
+pub(super) type Done<T> = Result<T, Abort>;
 
 impl SqlTables<'_> {
     /// Runs a guarded write: true if it changed its one row.
-    async fn one(&mut self, sql: &'static str, values: Vec<Value>) -> Done<bool> {
+    pub(super) async fn one(&mut self, sql: &'static str, values: Vec<Value>) -> Done<bool> {
         match self.session.execute(sql, values).await? {
             0 => Ok(false),
             1 => Ok(true),
@@ -44,7 +44,7 @@ impl SqlTables<'_> {
         }
     }
 
-    async fn first<T>(
+    pub(super) async fn first<T>(
         &mut self,
         sql: &'static str,
         values: Vec<Value>,
@@ -54,7 +54,7 @@ impl SqlTables<'_> {
         Ok(rows.into_iter().next().map(read).transpose()?)
     }
 
-    async fn all<T>(
+    pub(super) async fn all<T>(
         &mut self,
         sql: &'static str,
         values: Vec<Value>,
@@ -66,11 +66,11 @@ impl SqlTables<'_> {
 }
 
 /// `$1` and `$2` of every statement that is about one merchant's rows, and `$3`.
-fn scoped(tenant: &Tenant, id: impl Into<Value>) -> Vec<Value> {
+pub(super) fn scoped(tenant: &Tenant, id: impl Into<Value>) -> Vec<Value> {
     vec![tenant.merchant.as_str().into(), tenant.mode.as_str().into(), id.into()]
 }
 
-fn money(values: &mut Vec<Value>, amount: Money) {
+pub(super) fn money(values: &mut Vec<Value>, amount: Money) {
     let currency = amount.currency();
     values.extend([amount.minor().into(), currency.code().into(), i64::from(currency.exponent()).into()]);
 }
@@ -246,6 +246,12 @@ impl Tables for SqlTables<'_> {
         self.one(intent::UPDATE, values).await
     }
 
+    async fn set_intent_email(&mut self, tenant: &Tenant, id: IntentId, email: &str) -> Done<bool> {
+        let mut values: Vec<Value> = vec![email.into()];
+        values.extend(scoped(tenant, id.0));
+        self.one(intent::SET_EMAIL, values).await
+    }
+
     async fn operation(&mut self, tenant: &Tenant, id: OperationId) -> Done<Option<OperationRecord>> {
         self.first(operation::FIND, scoped(tenant, id.0), |row| operation::read(tenant, row)).await
     }
@@ -254,16 +260,45 @@ impl Tables for SqlTables<'_> {
         self.first(operation::FIND_PAY, scoped(tenant, intent.0), |row| operation::read(tenant, row)).await
     }
 
+    async fn follow_ups(&mut self, tenant: &Tenant, intent: IntentId) -> Done<Vec<OperationRecord>> {
+        self.all(operation::FOLLOW_UPS, scoped(tenant, intent.0), |row| operation::read(tenant, row)).await
+    }
+
+    async fn linked_operation(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Done<Option<OperationRecord>> {
+        let mut values = scoped(tenant, account.as_str());
+        values.push(object.as_str().into());
+        self.first(operation::LINKED, values, |row| operation::read(tenant, row)).await
+    }
+
+    async fn operations_in_review(&mut self, limit: u32) -> Done<Vec<(Tenant, OperationId)>> {
+        let read = |mut row: Row| Ok((checkout::read_tenant(&mut row)?, OperationId(row.uuid()?)));
+        self.all(operation::IN_REVIEW, vec![i64::from(limit).into()], read).await
+    }
+
     async fn insert_operation(&mut self, row: &OperationRecord) -> Done<bool> {
         let mut values = scoped(&row.tenant, row.id.0);
-        values.extend([
-            row.intent.0.into(),
-            row.stage.as_str().into(),
-            row.provider_key.0.into(),
-            row.fence.into(),
-            row.tries.into(),
-        ]);
-        self.one(operation::INSERT, values).await
+        values.push(row.intent.0.into());
+        match &row.task {
+            Task::Pay => {
+                values.extend([
+                    row.stage.as_str().into(),
+                    row.provider_key.0.into(),
+                    row.fence.into(),
+                    row.tries.into(),
+                    row.unfinished.into(),
+                ]);
+                self.one(operation::INSERT, values).await
+            }
+            Task::FollowUp(follow_up) => {
+                values.extend(operation::follow_up_values(row, follow_up));
+                self.one(operation::INSERT_FOLLOW_UP, values).await
+            }
+        }
     }
 
     async fn update_operation(&mut self, row: &OperationRecord, fence: i64) -> Done<bool> {
@@ -302,7 +337,7 @@ impl Tables for SqlTables<'_> {
         .await
     }
 
-    async fn insert_charge(&mut self, row: &ChargeRow) -> Done<bool> {
+    async fn insert_charge(&mut self, row: &ChargeRecord) -> Done<bool> {
         let mut values: Vec<Value> = vec![
             row.tenant.merchant.as_str().into(),
             row.account.as_str().into(),
@@ -311,8 +346,45 @@ impl Tables for SqlTables<'_> {
             row.intent.0.into(),
         ];
         money(&mut values, row.amount);
-        values.extend([i64::from(row.extra).into(), row.at.0.into()]);
-        self.one(journal::INSERT_CHARGE, values).await
+        values.extend([
+            i64::from(row.extra).into(),
+            row.reserved_minor.into(),
+            row.refunded_minor.into(),
+            row.at.0.into(),
+        ]);
+        self.one(charge::INSERT, values).await
+    }
+
+    async fn charge(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Done<Option<ChargeRecord>> {
+        let mut values = scoped(tenant, account.as_str());
+        values.push(object.as_str().into());
+        self.first(charge::FIND, values, charge::read).await
+    }
+
+    async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Done<Vec<ChargeRecord>> {
+        self.all(charge::OF_CHECKOUT, scoped(tenant, checkout.0), charge::read).await
+    }
+
+    async fn open_extras(&mut self, limit: u32) -> Done<Vec<ChargeRecord>> {
+        self.all(charge::OPEN_EXTRAS, vec![i64::from(limit).into()], charge::read).await
+    }
+
+    async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Done<bool> {
+        let values = vec![
+            row.reserved_minor.into(),
+            row.refunded_minor.into(),
+            row.tenant.merchant.as_str().into(),
+            row.account.as_str().into(),
+            row.object.as_str().into(),
+            before.reserved_minor.into(),
+            before.refunded_minor.into(),
+        ];
+        self.one(charge::UPDATE_SUMS, values).await
     }
 
     async fn journal_head(&mut self, tenant: &Tenant, intent: IntentId) -> Done<Option<(i64, JournalHash)>> {

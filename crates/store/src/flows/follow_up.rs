@@ -1,0 +1,114 @@
+//! Opens a capture, a cancel or a refund: a worker does it. What is refunded never exceeds what was taken, since it is reserved
+//! here (R23).
+
+use payment::{OperationKind, OperationState, State, Timestamp};
+
+use super::{journal, promised, won};
+use crate::{
+    Change, FollowUp, IntentRecord, OpenFollowUp, OpenedFollowUp, OperationRecord, Stage, StoreError, Tables,
+    Task, tables::Abort,
+};
+
+/// The flow.
+pub async fn open(tables: &mut dyn Tables, command: &OpenFollowUp) -> Result<OpenedFollowUp, Abort> {
+    let intent = promised(tables.intent(&command.tenant, command.intent).await?, "an intent")?;
+    promised(tables.lock_checkout(&command.tenant, intent.checkout).await?, "an intent's checkout")?;
+    let intent = promised(tables.intent(&command.tenant, command.intent).await?, "an intent")?;
+    let earlier = tables.follow_ups(&command.tenant, command.intent).await?;
+    if let Some(written) = earlier.iter().find(|row| row.id == command.operation) {
+        // This very command, whose commit's answer was lost.
+        return Ok(OpenedFollowUp::Fresh(Box::new(written.clone())));
+    }
+    if let Some(rival) = earlier.into_iter().find(|row| excludes(row, command)) {
+        return Ok(OpenedFollowUp::Unfinished(Box::new(rival)));
+    }
+    let refused = match command.kind {
+        OperationKind::Refund => reserve(tables, command).await?,
+        OperationKind::Capture | OperationKind::Cancel => {
+            let held = matches!(&intent.state, State::Authorized { object } if *object == command.target);
+            (!held).then_some(OpenedFollowUp::NotNow)
+        }
+        OperationKind::Pay => {
+            return Err(StoreError::Unreadable("a pay operation is born with its intent".to_owned()).into());
+        }
+    };
+    match refused {
+        Some(refused) => Ok(refused),
+        None => insert(tables, command, &intent).await,
+    }
+}
+
+/// One unfinished refund of a payment, one unfinished capture or cancel of an intent.
+fn excludes(row: &OperationRecord, command: &OpenFollowUp) -> bool {
+    let Task::FollowUp(other) = &row.task else { return false };
+    let refunds = (other.kind == OperationKind::Refund, command.kind == OperationKind::Refund);
+    row.stage != Stage::Done
+        && match refunds {
+            (true, true) => other.target == command.target,
+            (false, false) => true,
+            (true, false) | (false, true) => false,
+        }
+}
+
+/// Takes the sum out of what can still be refunded; says no where there is not enough left.
+async fn reserve(tables: &mut dyn Tables, command: &OpenFollowUp) -> Result<Option<OpenedFollowUp>, Abort> {
+    let charge = tables.charge(&command.tenant, &command.frozen.account, &command.target).await?;
+    let (Some(charge), Some(amount)) = (charge, command.amount) else {
+        return Ok(Some(OpenedFollowUp::NotNow));
+    };
+    let left_minor = charge.amount.minor() - charge.reserved_minor - charge.refunded_minor;
+    if amount.currency() != charge.amount.currency() || amount.minor() > left_minor {
+        return Ok(Some(OpenedFollowUp::Exceeds { left_minor }));
+    }
+    let mut reserved = charge.clone();
+    reserved.reserved_minor += amount.minor();
+    won(tables.update_charge_sums(&reserved, &charge).await?)?;
+    Ok(None)
+}
+
+async fn insert(
+    tables: &mut dyn Tables,
+    command: &OpenFollowUp,
+    intent: &IntentRecord,
+) -> Result<OpenedFollowUp, Abort> {
+    let now = tables.now().await?;
+    let operation = opened(command, now);
+    won(tables.insert_operation(&operation).await?)?;
+    let name = intent.state.name().as_str();
+    let change = Change {
+        from: name,
+        event: format!("{}.opened", command.kind.as_str()),
+        to: name,
+        evidence: format!("operation {} on object {}: {}", operation.id, command.target, command.reason),
+    };
+    journal::append(tables, &command.tenant, intent.id, now, &[change]).await?;
+    Ok(OpenedFollowUp::Fresh(Box::new(operation)))
+}
+
+fn opened(command: &OpenFollowUp, now: Timestamp) -> OperationRecord {
+    let follow_up = FollowUp {
+        kind: command.kind,
+        target: command.target.clone(),
+        amount: command.amount,
+        state: OperationState::Processing { last: None },
+    };
+    OperationRecord {
+        tenant: command.tenant.clone(),
+        id: command.operation,
+        intent: command.intent,
+        stage: Stage::of_follow_up(&follow_up.state),
+        task: Task::FollowUp(follow_up),
+        provider_key: command.provider_key,
+        frozen: Some(command.frozen.clone()),
+        first_sent_at: Some(now),
+        execute_until: Some(now.plus_ms(command.execute_ms)),
+        object: None,
+        lease: None,
+        fence: 0,
+        tries: 0,
+        unfinished: 0,
+        wake_at: Some(now),
+        looked_at: None,
+        absent_since: None,
+    }
+}

@@ -1,0 +1,107 @@
+//! The gate at a start and the progress of the sweep, and whom the sweep found.
+
+use payment::{IntentId, ObjectId, ProviderAccount, Timestamp};
+
+use super::promised;
+use crate::{
+    Resolution, Standing, Start, StrangerRecord, Tables, Tenant,
+    tables::{Abort, SweepRow},
+};
+
+/// A server starts: if none was alive for longer than the gap, what happened meanwhile is not known, be it that a backup was
+/// restored. Nothing is dispatched for any account until its listing has been read from there on. Whether the gate is down.
+pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort> {
+    let now = tables.now().await?;
+    let last = tables.heartbeat().await?;
+    let absent = last.filter(|last| now.since_ms(*last) > start.gap_ms);
+    let mut gated = false;
+    for (tenant, account) in &start.accounts {
+        let row = sweep_of(tables, tenant, account).await?;
+        let mut row = row.unwrap_or_else(|| SweepRow {
+            tenant: tenant.clone(),
+            account: account.clone(),
+            swept_until: last.unwrap_or(now),
+            gated_from: None,
+        });
+        row.gated_from = row.gated_from.or(absent);
+        gated |= row.gated_from.is_some();
+        tables.put_sweep(&row).await?;
+    }
+    tables.put_heartbeat(now).await?;
+    Ok(gated)
+}
+
+/// A server is alive.
+pub async fn beat(tables: &mut dyn Tables, _: &()) -> Result<(), Abort> {
+    let now = tables.now().await?;
+    tables.put_heartbeat(now).await
+}
+
+/// How far an account was read, and the time now.
+pub async fn sweep(
+    tables: &mut dyn Tables,
+    (tenant, account): &(Tenant, ProviderAccount),
+) -> Result<(SweepRow, Timestamp), Abort> {
+    let now = tables.now().await?;
+    let row = sweep_of(tables, tenant, account).await?;
+    let unknown =
+        SweepRow { tenant: tenant.clone(), account: account.clone(), swept_until: now, gated_from: None };
+    Ok((row.unwrap_or(unknown), now))
+}
+
+/// The listing was read until `swept_until`, from before the gate that `gated_from` names: that gate is lifted, a newer one stays.
+pub async fn swept(tables: &mut dyn Tables, read: &SweepRow) -> Result<(), Abort> {
+    let row = sweep_of(tables, &read.tenant, &read.account).await?;
+    let mut row = row.unwrap_or_else(|| read.clone());
+    row.swept_until = row.swept_until.max(read.swept_until);
+    if row.gated_from == read.gated_from {
+        row.gated_from = None;
+    }
+    tables.put_sweep(&row).await
+}
+
+async fn sweep_of(
+    tables: &mut dyn Tables,
+    tenant: &Tenant,
+    account: &ProviderAccount,
+) -> Result<Option<SweepRow>, Abort> {
+    Ok(tables.sweeps(tenant).await?.into_iter().find(|row| row.account == *account))
+}
+
+/// What we know of a provider's object.
+pub async fn standing(
+    tables: &mut dyn Tables,
+    (tenant, account, object, intent): &(Tenant, ProviderAccount, ObjectId, Option<IntentId>),
+) -> Result<Standing, Abort> {
+    let named = match intent {
+        Some(id) => tables.intent(tenant, *id).await?,
+        None => None,
+    };
+    let intent = match named {
+        Some(intent) => {
+            let operation = tables.pay_operation(tenant, intent.id).await?;
+            Some((intent, promised(operation, "an intent's operation")?))
+        }
+        None => None,
+    };
+    let charge = tables.charge(tenant, account, object).await?;
+    let stranger = tables.stranger(tenant, account, object).await?;
+    Ok(Standing { intent, charge, stranger })
+}
+
+/// Puts a stranger before a person; whether it is a new one. One whose money is a charge already is none.
+pub async fn put_stranger(tables: &mut dyn Tables, found: &StrangerRecord) -> Result<bool, Abort> {
+    if tables.charge(&found.tenant, &found.account, &found.object).await?.is_some() {
+        return Ok(false);
+    }
+    let now = tables.now().await?;
+    tables.insert_stranger(&StrangerRecord { found_at: now, ..found.clone() }).await
+}
+
+/// A person's word about a stranger; false if there was one.
+pub async fn resolve_stranger(
+    tables: &mut dyn Tables,
+    (stranger, resolution): &(StrangerRecord, Resolution),
+) -> Result<bool, Abort> {
+    tables.resolve_stranger(stranger, resolution).await
+}

@@ -1,0 +1,139 @@
+//! Tables `heartbeat`, `sweep` and `stranger`.
+
+use async_trait::async_trait;
+use payment::{ObjectId, OrderId, ProviderAccount, Timestamp};
+
+use super::{
+    Row, SqlTables, Value,
+    checkout::{read_money, read_tenant},
+    session::unreadable,
+    tables::{Done, money, scoped},
+};
+use crate::{
+    Resolution, StoreError, StrangerRecord, Tenant,
+    tables::{SweepRow, SweepTables},
+};
+
+const HEARTBEAT: &str = "SELECT at_ms FROM heartbeat WHERE id = 1";
+const PUT_HEARTBEAT: &str = "INSERT INTO heartbeat (id, at_ms) VALUES (1, $1) \
+     ON CONFLICT (id) DO UPDATE SET at_ms = excluded.at_ms";
+
+const SWEEPS: &str = "SELECT merchant_id, mode, provider_account, swept_until_ms, gated_from_ms FROM sweep \
+     WHERE merchant_id = $1 AND mode = $2 ORDER BY provider_account";
+const PUT_SWEEP: &str = "INSERT INTO sweep (merchant_id, mode, provider_account, swept_until_ms, gated_from_ms) \
+     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (merchant_id, mode, provider_account) \
+     DO UPDATE SET swept_until_ms = excluded.swept_until_ms, gated_from_ms = excluded.gated_from_ms";
+
+const INSERT_STRANGER: &str = "INSERT INTO stranger (merchant_id, mode, provider_account, provider_object_id, order_id, \
+     amount_minor, currency, exponent, found_at_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+     ON CONFLICT (merchant_id, provider_account, provider_object_id) DO NOTHING";
+const BLOCKS: &str = "SELECT 1 FROM stranger WHERE merchant_id = $1 AND mode = $2 AND order_id = $3 \
+     AND resolution IS NULL LIMIT 1";
+const RESOLVE: &str = "UPDATE stranger SET resolution = $1, reason = $2 WHERE merchant_id = $3 AND provider_account = $4 \
+     AND provider_object_id = $5 AND resolution IS NULL";
+
+macro_rules! select_stranger {
+    ($rest:literal) => {
+        concat!(
+            "SELECT merchant_id, mode, provider_account, provider_object_id, order_id, amount_minor, currency, exponent, \
+             found_at_ms, resolution, reason FROM stranger ",
+            $rest
+        )
+    };
+}
+
+const STRANGER: &str = select_stranger!(
+    "WHERE merchant_id = $1 AND mode = $2 AND provider_account = $3 AND provider_object_id = $4"
+);
+const OPEN_STRANGERS: &str =
+    select_stranger!("WHERE resolution IS NULL ORDER BY found_at_ms, provider_object_id LIMIT $1");
+
+const LINKED: &str = "linked";
+const RELEASED: &str = "released";
+
+#[async_trait]
+impl SweepTables for SqlTables<'_> {
+    async fn heartbeat(&mut self) -> Done<Option<Timestamp>> {
+        self.first(HEARTBEAT, Vec::new(), |mut row| Ok(Timestamp(row.int()?))).await
+    }
+
+    async fn put_heartbeat(&mut self, at: Timestamp) -> Done<()> {
+        self.one(PUT_HEARTBEAT, vec![at.0.into()]).await.map(drop)
+    }
+
+    async fn sweeps(&mut self, tenant: &Tenant) -> Done<Vec<SweepRow>> {
+        let mut values = scoped(tenant, Value::Null);
+        values.pop();
+        self.all(SWEEPS, values, read_sweep).await
+    }
+
+    async fn put_sweep(&mut self, row: &SweepRow) -> Done<()> {
+        let mut values = scoped(&row.tenant, row.account.as_str());
+        values.extend([row.swept_until.0.into(), row.gated_from.map(|at| at.0).into()]);
+        self.one(PUT_SWEEP, values).await.map(drop)
+    }
+
+    async fn insert_stranger(&mut self, row: &StrangerRecord) -> Done<bool> {
+        let mut values = scoped(&row.tenant, row.account.as_str());
+        values.extend([row.object.as_str().into(), row.order.as_ref().map(OrderId::as_str).into()]);
+        money(&mut values, row.amount);
+        values.push(row.found_at.0.into());
+        self.one(INSERT_STRANGER, values).await
+    }
+
+    async fn stranger(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Done<Option<StrangerRecord>> {
+        let mut values = scoped(tenant, account.as_str());
+        values.push(object.as_str().into());
+        self.first(STRANGER, values, read_stranger).await
+    }
+
+    async fn is_blocked(&mut self, tenant: &Tenant, order: &OrderId) -> Done<bool> {
+        Ok(self.first(BLOCKS, scoped(tenant, order.as_str()), |_| Ok(())).await?.is_some())
+    }
+
+    async fn open_strangers(&mut self, limit: u32) -> Done<Vec<StrangerRecord>> {
+        self.all(OPEN_STRANGERS, vec![i64::from(limit).into()], read_stranger).await
+    }
+
+    async fn resolve_stranger(&mut self, row: &StrangerRecord, resolution: &Resolution) -> Done<bool> {
+        let values = vec![
+            if resolution.linked { LINKED } else { RELEASED }.into(),
+            resolution.reason.as_str().into(),
+            row.tenant.merchant.as_str().into(),
+            row.account.as_str().into(),
+            row.object.as_str().into(),
+        ];
+        self.one(RESOLVE, values).await
+    }
+}
+
+fn read_sweep(mut row: Row) -> Result<SweepRow, StoreError> {
+    Ok(SweepRow {
+        tenant: read_tenant(&mut row)?,
+        account: row.parsed(|text| ProviderAccount::parse(text).ok())?,
+        swept_until: Timestamp(row.int()?),
+        gated_from: row.int_opt()?.map(Timestamp),
+    })
+}
+
+fn read_stranger(mut row: Row) -> Result<StrangerRecord, StoreError> {
+    Ok(StrangerRecord {
+        tenant: read_tenant(&mut row)?,
+        account: row.parsed(|text| ProviderAccount::parse(text).ok())?,
+        object: row.parsed(|text| ObjectId::parse(text).ok())?,
+        order: row.text_opt()?.map(OrderId::parse).transpose().map_err(|_| unreadable("an order"))?,
+        amount: read_money(&mut row)?,
+        found_at: Timestamp(row.int()?),
+        resolution: match (row.text_opt()?.as_deref(), row.text_opt()?) {
+            (None, None) => None,
+            (Some(LINKED), Some(reason)) => Some(Resolution { linked: true, reason }),
+            (Some(RELEASED), Some(reason)) => Some(Resolution { linked: false, reason }),
+            (..) => return Err(unreadable("a stranger's resolution")),
+        },
+    })
+}

@@ -1,0 +1,53 @@
+//! The rows of the sweep: when a server was last alive, how far each account's listing was read, and whom it found.
+
+use async_trait::async_trait;
+use payment::{ObjectId, OrderId, ProviderAccount, Timestamp};
+
+use super::Abort;
+use crate::{Resolution, StrangerRecord, Tenant};
+
+/// How far an account's listing was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepRow {
+    /// Whose account.
+    pub tenant: Tenant,
+    /// The account.
+    pub account: ProviderAccount,
+    /// Read until here.
+    pub swept_until: Timestamp,
+    /// While set, nothing is dispatched for the merchant: what happened from here on is not known yet.
+    pub gated_from: Option<Timestamp>,
+}
+
+/// One transaction's view of the sweep's rows.
+#[async_trait]
+pub trait SweepTables: Send {
+    /// The last moment a server was alive.
+    async fn heartbeat(&mut self) -> Result<Option<Timestamp>, Abort>;
+    /// A server is alive.
+    async fn put_heartbeat(&mut self, at: Timestamp) -> Result<(), Abort>;
+    /// A merchant's accounts.
+    async fn sweeps(&mut self, tenant: &Tenant) -> Result<Vec<SweepRow>, Abort>;
+    /// Writes how far an account was read, and its gate.
+    async fn put_sweep(&mut self, row: &SweepRow) -> Result<(), Abort>;
+
+    /// A stranger is found; false if it was found before.
+    async fn insert_stranger(&mut self, row: &StrangerRecord) -> Result<bool, Abort>;
+    /// A stranger.
+    async fn stranger(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Result<Option<StrangerRecord>, Abort>;
+    /// Whether an open stranger names this order.
+    async fn is_blocked(&mut self, tenant: &Tenant, order: &OrderId) -> Result<bool, Abort>;
+    /// Strangers nobody has resolved, of every merchant, oldest first.
+    async fn open_strangers(&mut self, limit: u32) -> Result<Vec<StrangerRecord>, Abort>;
+    /// A person's word, if there is none yet.
+    async fn resolve_stranger(
+        &mut self,
+        row: &StrangerRecord,
+        resolution: &Resolution,
+    ) -> Result<bool, Abort>;
+}
