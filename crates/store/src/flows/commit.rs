@@ -2,7 +2,7 @@
 
 use payment::{CheckoutStatus, KeyKind, OperationKind, OperationState, Timestamp};
 
-use super::{journal, promised, won};
+use super::{journal, outbox, promised, won};
 use crate::{
     Change, ChargeRecord, CheckoutRecord, Commit, Committed, FollowUp, IntentRecord, OperationRecord, Stage,
     StoreError, Tables, Task, tables::Abort,
@@ -37,14 +37,15 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     release(tables, commit, operation, progressed, now).await?;
     let (before, submit_key) = (intent.state.name(), intent.submit_key);
     if commit.touches_intent {
-        settle_intent(tables, commit, intent).await?;
+        settle_intent(tables, commit, intent.clone()).await?;
     }
     if let Some((attempt, outcome)) = &commit.ended {
         won(tables.update_attempt_outcome(tenant, *attempt, outcome).await?)?;
     }
     let (paid, extra) = charge(tables, commit, &checkout, now).await?;
     let mut changes = commit.changes.clone();
-    let state = if commit.touches_intent { commit.state.name() } else { before }.as_str();
+    let after = if commit.touches_intent { commit.state.name() } else { before };
+    let state = after.as_str();
     changes.extend(commit.anomalies.iter().map(|anomaly| anomaly_line(anomaly.as_str(), state)));
     if extra {
         changes.push(anomaly_line(EXTRA_CHARGE, state));
@@ -54,6 +55,8 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
         let key = submit_key.to_string();
         tables.update_key_answer(tenant, KeyKind::Submit, &key, answer).await?;
     }
+    let change = outbox::Change { checkout: &checkout, intent: &intent, after, paid };
+    outbox::emit(tables, &change, now).await?;
     Ok(Committed::Done { paid, extra })
 }
 

@@ -18,10 +18,10 @@ const SPARE: u32 = 64;
 pub struct Change<'c> {
     /// The checkout, as it was before.
     pub checkout: &'c CheckoutRecord,
-    /// Where the intent stood before.
-    pub from: StateName,
-    /// The intent, as it is now.
+    /// The intent, as it was before.
     pub intent: &'c IntentRecord,
+    /// Where it stands now.
+    pub after: StateName,
     /// Whether the checkout became paid by it.
     pub paid: bool,
 }
@@ -46,8 +46,8 @@ pub async fn emit(tables: &mut dyn Tables, change: &Change<'_>, now: Timestamp) 
 
 /// Whether the shopper was told that the result is unknown, and it turns out that no money was taken.
 fn is_bad_news_awaited(change: &Change<'_>) -> bool {
-    let was_unknown = matches!(change.from, StateName::Confirming | StateName::NeedsReview);
-    let ended_without_money = change.intent.state.stance() == Stance::Free;
+    let was_unknown = matches!(change.intent.state.name(), StateName::Confirming | StateName::NeedsReview);
+    let ended_without_money = change.after.stance() == Stance::Free;
     was_unknown && ended_without_money && change.checkout.status != CheckoutStatus::Paid
 }
 
