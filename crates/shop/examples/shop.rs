@@ -1,5 +1,8 @@
 //! The shop in front of an API: `cargo run -p shop --example shop -- http://127.0.0.1:8080 sk_test_demo`,
-//! then open <http://127.0.0.1:8085/shop>. Without an API it shows what shoppers see when there is none.
+//! then open <http://127.0.0.1:8085/shop>. Without an API it shows what shoppers see when there is none. A folder
+//! of `.eml` files can be named third. It keeps nothing.
+
+use std::path::PathBuf;
 
 use shop::{Config, Shop, ShopDatabase};
 
@@ -20,7 +23,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         webhook_secret: "whsec_ZXZlcnlib2R5IGtub3dzIHRoaXMgb25lOiBkZW1vISE=".to_owned(),
         database: ShopDatabase::Memory,
         bank_url: Some("http://127.0.0.1:8090".to_owned()),
-        mail_folder: None,
+        mail_folder: args.next().map(PathBuf::from),
     })?;
     let listener = tokio::net::TcpListener::bind(LISTEN).await?;
     println!("http://{LISTEN}/shop");

@@ -52,6 +52,11 @@ pub fn find(name: &str) -> Option<&'static Fault> {
     FAULTS.iter().find(|fault| fault.name == name)
 }
 
+/// The fault that is this kind of the bank's, once; `None` where the drawer does not offer it.
+pub fn of_kind(kind: &str) -> Option<&'static Fault> {
+    FAULTS.iter().find(|fault| fault.kind == kind && fault.times == 1)
+}
+
 impl Fault {
     /// Tells the bank to let it happen to the order's next payment.
     ///

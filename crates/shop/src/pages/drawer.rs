@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use crate::{
     bank::ArmedFault,
     clock,
-    faults::{FAULTS, Fault},
+    faults::{self, FAULTS, Fault},
     figures::Figures,
     headers::Nonce,
     language::{Language, Visitor},
@@ -57,7 +57,7 @@ pub fn on_shelves(visitor: Visitor, drawer: ShelfDrawer) -> Markup {
                     (choices(language, drawer.chosen))
                     button.main type="submit" { (language.say("fault-choose")) }
                 }
-                @if drawer.has_mailbox { p { (mailbox_link(visitor)) } }
+                @if drawer.has_mailbox { p.links { (mailbox_link(visitor)) } }
             }
         }
     }
@@ -142,19 +142,25 @@ fn figures(language: Language, figures: &Figures) -> Markup {
 
 fn armed(language: Language, armed: Option<&[ArmedFault]>) -> Markup {
     html! {
-        p.armed data-live="armed" {
+        div.armed data-live="armed" {
             @match armed {
                 None => (language.say("armed-unknown")),
                 Some([]) => (language.say("armed-nothing")),
                 Some(faults) => {
                     (language.say("armed"))
-                    @for fault in faults {
-                        " " code data-armed=(fault.kind) { (fault.kind) "\u{a0}×\u{a0}" (fault.times) }
+                    ul {
+                        @for fault in faults { li data-armed=(fault.kind) { (named(language, fault)) } }
                     }
                 }
             }
         }
     }
+}
+
+fn named(language: Language, fault: &ArmedFault) -> String {
+    let name = faults::of_kind(&fault.kind)
+        .map_or_else(|| fault.kind.clone(), |offered| language.say(offered.name));
+    if fault.times > 1 { format!("{name} ×\u{a0}{}", fault.times) } else { name }
 }
 
 fn choices(language: Language, chosen: Option<&Fault>) -> Markup {

@@ -20,7 +20,10 @@ pub fn list(visitor: Visitor, mails: &[Mail]) -> Markup {
                 @for mail in mails {
                     li data-mail=(mail.name) {
                         a href=(visitor.link(&format!("{PATH}/{}", mail.name))) { (subject(visitor, mail)) }
-                        p.fine { (mail.to) " · " time datetime=(mail.at) { (clock::written(mail.at)) } }
+                        p.fine {
+                            time datetime=(mail.at) { (clock::written(mail.at)) }
+                            @if !mail.to.is_empty() { " · " (mail.to) }
+                        }
                     }
                 }
             }
