@@ -1,5 +1,7 @@
 //! A store whose next transaction of a kind fails, before it is applied or after: a process that dies, a COMMIT without an answer.
 
+mod outbox;
+
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -16,6 +18,7 @@ pub enum Call {
     OpenCheckout,
     Submit,
     Commit,
+    Settle,
 }
 
 /// When it fails.

@@ -10,6 +10,8 @@ mod flaky;
 mod keys;
 mod leases;
 mod merchant;
+mod outbox;
+mod outside;
 mod provider_faults;
 mod random;
 mod rejected;

@@ -15,11 +15,13 @@ use payment::{
 };
 use store::{
     Answer, ApiKeyKind, Caller, CheckoutRecord, Directory, IntentRecord, MerchantRecord, NewIds, StoreError,
-    Tenant,
+    Tenant, WebhookRecord,
 };
 use uuid::Uuid;
 
 pub const ACCOUNT: &str = "100500";
+pub const WEBHOOK_URL: &str = "https://shop.example/hook";
+pub const WEBHOOK_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 pub const URL: &str = "https://bank.example";
 
 pub fn tenant() -> Tenant {
@@ -37,6 +39,8 @@ pub fn secret_of(account: &str) -> String {
 
 /// A merchant whose money goes to `account`, its secret sealed by `vault`.
 pub fn merchant(tenant: Tenant, account: &str, secret: &str, vault: &Vault) -> MerchantRecord {
+    let sealed_secret = vault.seal(WEBHOOK_SECRET.as_bytes(), &Seal::webhook(&tenant), [8; 24]);
+    let webhook = WebhookRecord { url: WEBHOOK_URL.into(), sealed_secret };
     MerchantRecord {
         sealed_secret: vault.seal(secret.as_bytes(), &Seal::credentials(&tenant), [7; 24]),
         tenant,
@@ -46,6 +50,8 @@ pub fn merchant(tenant: Tenant, account: &str, secret: &str, vault: &Vault) -> M
         url: URL.into(),
         return_origins: Vec::new(),
         frame_origins: Vec::new(),
+        webhook: Some(webhook),
+        notify_secret_hash: None,
     }
 }
 

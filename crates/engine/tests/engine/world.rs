@@ -24,6 +24,7 @@ use crate::{
     bank::Bank,
     check,
     merchant::{ACCOUNT, CountingIds, Merchants, PlainAnswers, merchant, secret_of, tenant, tenant_of},
+    outside::Outside,
 };
 
 pub const SECOND: i64 = 1_000;
@@ -64,6 +65,7 @@ pub struct World {
     pub clock: Hands,
     pub bank: Arc<Bank>,
     pub merchants: Arc<Merchants>,
+    pub outside: Arc<Outside>,
     pub vault: Arc<Vault>,
     pub ids: Arc<CountingIds>,
     /// Every checkout that was opened.
@@ -170,6 +172,7 @@ impl World {
             store,
             clock,
             merchants: Arc::new(merchants),
+            outside: Arc::default(),
             vault: Arc::new(vault),
             ids: Arc::new(CountingIds::default()),
             checkouts: Arc::default(),
@@ -187,6 +190,7 @@ impl World {
             store: Arc::clone(&self.store),
             directory: Arc::clone(&self.merchants) as _,
             provider: Arc::clone(&self.bank) as _,
+            sender: Arc::clone(&self.outside) as _,
             ids: Arc::clone(&self.ids) as _,
             answers: Arc::new(PlainAnswers),
             vault: Arc::clone(&self.vault),
