@@ -1,0 +1,253 @@
+//! Effects: written with the change they follow from, once for what they are about; claimed, tried and settled under a fence.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use payment::{CheckoutId, CheckoutStatus, EffectId, EffectKind, EffectSubject, Holder, State};
+use store::{
+    ClaimEffects, Claimed, ClaimedEffect, EffectRecord, EffectState, NextTry, SettleEffect, SettledEffect,
+    Tables,
+};
+
+use crate::{
+    commands::{
+        LEASE_MS, WAKE_MS, confirming, declined, object, open, open_intent, outcome, submit, succeeded,
+        tenant,
+    },
+    conformance::behaviours,
+    world::{DAY, World, claimed, uuid},
+};
+
+behaviours!(
+    r19_a_payment_and_its_effects_are_one_change,
+    r20_a_checkout_is_paid_once_whatever_intent_pays_it,
+    r19_a_commit_that_is_repeated_emits_nothing_more,
+    an_unknown_result_that_ends_without_money_is_told,
+    what_was_never_unknown_is_not_explained,
+    a_mail_needs_an_address,
+    a_lease_is_respected_until_it_ends,
+    no_more_are_claimed_than_asked_for,
+    r14_another_fence_settles_nothing,
+    what_is_settled_twice_is_settled_once,
+    what_is_over_is_never_due,
+    undelivered_effects_are_found,
+    r20_the_index_refuses_a_second_effect,
+);
+
+impl World {
+    async fn effects(&self, claim: &Claimed) -> Vec<EffectRecord> {
+        self.store.effects(tenant(), claim.intent.id).await.unwrap()
+    }
+
+    /// A new intent of the checkout, submitted.
+    async fn try_again(&self, checkout: CheckoutId) -> Claimed {
+        self.store.open_intent(open_intent("again", checkout)).await.unwrap();
+        let (checkout, intent) = self.checkout(checkout).await;
+        claimed(self.store.submit(submit(&checkout, &intent)).await.unwrap())
+    }
+
+    async fn kinds(&self, claim: &Claimed) -> Vec<EffectKind> {
+        self.effects(claim).await.iter().map(|effect| effect.kind).collect()
+    }
+
+    async fn claim_effects(&self, most: u32) -> Vec<ClaimedEffect> {
+        let claim = ClaimEffects { holder: Holder(uuid()), lease_ms: LEASE_MS, most };
+        self.store.claim_effects(claim).await.unwrap()
+    }
+
+    async fn settle_effect(&self, claimed: &ClaimedEffect, next: NextTry) -> SettledEffect {
+        let effect = &claimed.effect;
+        let settle = SettleEffect {
+            tenant: effect.tenant.clone(),
+            id: effect.id,
+            fence: effect.fence,
+            outcome: "a test says so".into(),
+            next,
+        };
+        self.store.settle_effect(settle).await.unwrap()
+    }
+}
+
+const PAID: [EffectKind; 2] = [EffectKind::CheckoutPaid, EffectKind::Receipt];
+
+async fn r19_a_payment_and_its_effects_are_one_change(world: World) {
+    let claim = world.sent("order-1").await;
+    assert_eq!(world.effects(&claim).await, []);
+    world.commit(outcome(&claim, succeeded("object-1"))).await;
+    let effects = world.effects(&claim).await;
+    assert_eq!(effects.iter().map(|effect| effect.kind).collect::<Vec<_>>(), PAID);
+    for effect in effects {
+        let subject = EffectSubject::Checkout(claim.checkout.id);
+        assert_eq!((effect.id, effect.subject), (EffectId::of(effect.kind, subject), subject));
+        assert_eq!((effect.state, effect.tries, effect.intent), (EffectState::Waiting, 0, claim.intent.id));
+        assert_eq!((effect.created_at, effect.wake_at), (world.now(), Some(world.now())));
+    }
+}
+
+async fn r20_a_checkout_is_paid_once_whatever_intent_pays_it(world: World) {
+    let first = world.settled("order-1", confirming(None)).await;
+    world.clock.advance(WAKE_MS);
+    let asked = world.due(1).await.remove(0);
+    world.commit(outcome(&asked, declined())).await;
+    let second = world.try_again(first.checkout.id).await;
+    let (paid, _) = world.commit(outcome(&second, succeeded("object-2"))).await;
+    assert!(paid);
+    let told = world.kinds(&second).await;
+    assert_eq!(told, PAID);
+    let all = world.claim_effects(10).await;
+    assert_eq!(all.len(), 3, "and the first intent's mail: {all:?}");
+}
+
+async fn r19_a_commit_that_is_repeated_emits_nothing_more(world: World) {
+    let claim = world.sent("order-1").await;
+    let commit = outcome(&claim, succeeded("object-1"));
+    world.commit(commit.clone()).await;
+    world.commit(commit).await;
+    assert_eq!(world.claim_effects(10).await.len(), 2);
+}
+
+async fn an_unknown_result_that_ends_without_money_is_told(world: World) {
+    let claim = world.settled("order-1", confirming(None)).await;
+    assert_eq!(world.effects(&claim).await, [], "nothing is known yet");
+    world.clock.advance(WAKE_MS);
+    let asked = world.due(1).await.remove(0);
+    world.commit(outcome(&asked, declined())).await;
+    let effects = world.effects(&claim).await;
+    assert_eq!(effects.len(), 1);
+    assert_eq!(effects[0].kind, EffectKind::ResultKnown);
+    assert_eq!(effects[0].subject, EffectSubject::Intent(claim.intent.id));
+}
+
+async fn what_was_never_unknown_is_not_explained(world: World) {
+    let claim = world.settled("order-1", declined()).await;
+    let url = "https://bank.example/3ds".to_owned();
+    let action = State::RequiresAction { object: object("object-2"), url };
+    let left = world.settled("order-2", action).await;
+    world.clock.advance(WAKE_MS);
+    let asked = world.due(1).await.remove(0);
+    world.commit(outcome(&asked, State::Expired { code: Some("expired_on_confirmation".into()) })).await;
+    assert_eq!((world.effects(&claim).await, world.effects(&left).await), (Vec::new(), Vec::new()));
+}
+
+async fn a_mail_needs_an_address(world: World) {
+    let mut command = open("key", "order-1");
+    command.terms.email = None;
+    world.store.open_checkout(command).await.unwrap();
+    let (checkout, intent) = world.order("order-1").await.unwrap();
+    let claim = claimed(world.store.submit(submit(&checkout, &intent)).await.unwrap());
+    world.commit(outcome(&claim, succeeded("object-1"))).await;
+    assert_eq!(world.kinds(&claim).await, [EffectKind::CheckoutPaid]);
+}
+
+async fn a_lease_is_respected_until_it_ends(world: World) {
+    world.settled("order-1", succeeded("object-1")).await;
+    let first = world.claim_effects(1).await.remove(0);
+    assert_eq!((first.effect.fence, first.effect.tries, first.unanswered), (1, 1, false));
+    assert_eq!(first.effect.first_tried_at, Some(world.now()));
+    assert_eq!(first.checkout.status, CheckoutStatus::Paid);
+    assert_eq!(world.claim_effects(10).await.len(), 1, "the other one");
+    world.clock.advance(LEASE_MS - 1);
+    assert_eq!(world.claim_effects(10).await, []);
+    world.clock.advance(1);
+    let again = world.claim_effects(10).await;
+    let again = again.iter().find(|claim| claim.effect.id == first.effect.id).unwrap();
+    assert!(again.unanswered, "nobody knows whether the first try arrived");
+    assert_eq!((again.effect.fence, again.effect.tries), (2, 2));
+    assert_eq!(again.effect.first_tried_at, first.effect.first_tried_at);
+}
+
+async fn no_more_are_claimed_than_asked_for(world: World) {
+    world.settled("order-1", succeeded("object-1")).await;
+    world.clock.advance(1);
+    world.settled("order-2", succeeded("object-2")).await;
+    assert_eq!(world.claim_effects(0).await, []);
+    let claims = world.claim_effects(3).await;
+    assert_eq!(claims.len(), 3);
+    let created: Vec<_> = claims.iter().map(|claim| claim.effect.created_at).collect();
+    assert!(created.is_sorted(), "the earliest come first: {created:?}");
+    assert_eq!(world.claim_effects(3).await.len(), 1);
+}
+
+async fn r14_another_fence_settles_nothing(world: World) {
+    let payment = world.settled("order-1", succeeded("object-1")).await;
+    let stale = world.claim_effects(1).await.remove(0);
+    world.clock.advance(LEASE_MS);
+    let newer = world.claim_effects(10).await;
+    let newer = newer.iter().find(|claim| claim.effect.id == stale.effect.id).unwrap();
+    let delivered = NextTry::Never(EffectState::Delivered);
+    assert_eq!(world.settle_effect(&stale, delivered).await, SettledEffect::Stale);
+    assert!(world.effects(&payment).await.contains(&newer.effect), "nothing was written");
+    assert_eq!(world.settle_effect(newer, NextTry::In(WAKE_MS)).await, SettledEffect::Done);
+    assert_eq!(world.settle_effect(&stale, delivered).await, SettledEffect::Stale);
+}
+
+async fn what_is_settled_twice_is_settled_once(world: World) {
+    let payment = world.settled("order-1", succeeded("object-1")).await;
+    let claim = world.claim_effects(1).await.remove(0);
+    assert_eq!(world.settle_effect(&claim, NextTry::In(WAKE_MS)).await, SettledEffect::Done);
+    let written = world.effects(&payment).await;
+    world.clock.advance(1);
+    assert_eq!(world.settle_effect(&claim, NextTry::In(WAKE_MS)).await, SettledEffect::Done);
+    assert_eq!(world.effects(&payment).await, written);
+    let effect = written.iter().find(|effect| effect.id == claim.effect.id).unwrap();
+    assert_eq!((effect.lease, effect.state), (None, EffectState::Waiting));
+    assert_eq!(effect.outcome.as_deref(), Some("a test says so"));
+    assert_eq!(effect.wake_at, Some(claim.now.plus_ms(WAKE_MS)));
+}
+
+async fn what_is_over_is_never_due(world: World) {
+    for (order, state) in EffectState::ALL.into_iter().enumerate() {
+        if state == EffectState::Waiting {
+            continue;
+        }
+        let payment = world.settled(&order.to_string(), succeeded(&format!("object-{order}"))).await;
+        for claim in world.claim_effects(10).await {
+            assert_eq!(world.settle_effect(&claim, NextTry::Never(state)).await, SettledEffect::Done);
+        }
+        world.clock.advance(10 * DAY);
+        assert_eq!(world.claim_effects(10).await, [], "{}", state.as_str());
+        for effect in world.effects(&payment).await {
+            assert_eq!((effect.state, effect.wake_at, effect.lease), (state, None, None));
+        }
+    }
+}
+
+async fn undelivered_effects_are_found(world: World) {
+    world.settled("order-1", succeeded("object-1")).await;
+    world.settled("order-2", succeeded("object-2")).await;
+    let ends = [
+        EffectState::Delivered,
+        EffectState::Abandoned,
+        EffectState::NotWanted,
+        EffectState::DeliveryUnknown,
+    ];
+    for (claim, state) in world.claim_effects(4).await.iter().zip(ends) {
+        world.settle_effect(claim, NextTry::Never(state)).await;
+    }
+    let mut found: Vec<_> = world
+        .store
+        .undelivered_effects(10)
+        .await
+        .unwrap()
+        .iter()
+        .map(|effect| effect.state.as_str())
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, ["abandoned", "delivery_unknown"]);
+    assert_eq!(world.store.undelivered_effects(1).await.unwrap().len(), 1);
+}
+
+/// Whatever wrote the first: not even another id makes a second one.
+async fn r20_the_index_refuses_a_second_effect(world: World) {
+    let payment = world.settled("order-1", succeeded("object-1")).await;
+    let there = world.effects(&payment).await.remove(0);
+    let twins = [there.clone(), EffectRecord { id: EffectId(uuid()), ..there.clone() }];
+    for twin in twins {
+        let insert = move |tables: &mut dyn Tables| -> BoxFuture<'_, _> {
+            let twin = twin.clone();
+            Box::pin(async move { tables.insert_effect(&twin).await })
+        };
+        assert!(!world.write(Arc::new(insert)).await);
+    }
+    assert_eq!(world.effects(&payment).await[0], there);
+}
