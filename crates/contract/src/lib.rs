@@ -3,12 +3,14 @@
 
 mod amount;
 mod checkout;
+mod event;
 mod metadata;
 mod payment_intent;
 mod problem;
 
 pub use amount::{Amount, Decimal};
 pub use checkout::{Capture, Checkout, CheckoutIntent, CheckoutStatus, CreateCheckout, Customer};
+pub use event::{CHECKOUT_PAID, Event, PaidCheckout, PaidIntent};
 pub use metadata::Metadata;
 pub use payment_intent::{
     Attempt, Decline, IntentState, JournalEntry, NextAction, PaymentIntent, PaymentMethod,
