@@ -45,7 +45,7 @@ pub enum NoticeAbout {
 }
 
 /// Longest event and longest status.
-const MAX_WORD: usize = 64;
+const MAX_WORD: usize = 80;
 
 impl Announcement {
     /// Whether event and status are words, as providers write them: then an identity can be read in one way only, and is short.

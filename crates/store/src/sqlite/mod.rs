@@ -32,6 +32,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "payments", include_str!("../../../../migrations/0001_payments.sql")),
     (2, "recovery", include_str!("../../../../migrations/0002_recovery.sql")),
     (3, "outbox", include_str!("../../../../migrations/0003_outbox.sql")),
+    (4, "inbox", include_str!("../../../../migrations/0004_inbox.sql")),
 ];
 
 /// Tries to migrate before a failure is more than another process's success.
