@@ -158,8 +158,8 @@ fn armed(language: Language, armed: Option<&[ArmedFault]>) -> Markup {
 }
 
 fn named(language: Language, fault: &ArmedFault) -> String {
-    let name = faults::of_kind(&fault.kind)
-        .map_or_else(|| fault.kind.clone(), |offered| language.say(offered.name));
+    let name =
+        faults::of_kind(&fault.kind).map_or_else(|| fault.kind.clone(), |offered| language.say(offered.name));
     if fault.times > 1 { format!("{name} ×\u{a0}{}", fault.times) } else { name }
 }
 

@@ -4,6 +4,7 @@
 
 mod buying;
 mod drawer;
+mod fake_api;
 mod fake_bank;
 mod mailbox;
 mod pages;

@@ -55,6 +55,15 @@ async fn fault_50_the_same_webhook_again_is_200_again_and_ships_nothing_more() {
 }
 
 #[tokio::test]
+async fn a_webhook_that_was_acted_on_ships_nothing_more_whatever_it_says_now() {
+    let shop = TestShop::start().await;
+    let (order, other) = (shop.buy().await, shop.buy().await);
+    assert_eq!(shop.tell("msg_1", &paid(&order.id)).await.body, "Shipped.");
+    assert_eq!(shop.tell("msg_1", &paid(&other.id)).await.body, "Shipped before.");
+    assert!(!shop.has_shipped(&other).await);
+}
+
+#[tokio::test]
 async fn fault_56_the_same_webhook_after_the_shop_restarted_ships_nothing_more() {
     let (shop, _) = TestShop::start_with_bank().await;
     let order = shop.buy().await;
