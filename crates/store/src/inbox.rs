@@ -178,12 +178,12 @@ pub struct ClaimedNotice {
     /// The notification, lease and fence included.
     pub notice: NoticeRecord,
     /// Whom to ask about; none while its object is unknown.
-    pub subject: Option<Subject>,
+    pub subject: Option<NoticeSubject>,
 }
 
 /// Whom a notification is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum NoticeSubject {
     /// An intent: linked to the object, or else named by it.
     Payment(IntentId),
     /// A refund that is linked to the object.
@@ -198,12 +198,12 @@ pub struct SettleNotice {
     /// The fence it was claimed under.
     pub fence: i64,
     /// What came of it.
-    pub verdict: Verdict,
+    pub verdict: NoticeVerdict,
 }
 
 /// What a holder found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum NoticeVerdict {
     /// The provider's answer is at or past what was announced, or was asked often enough.
     Done,
     /// To be asked again.

@@ -30,7 +30,7 @@ pub use effects::{
 pub use error::StoreError;
 pub use inbox::{
     AcceptNotice, Announcement, ClaimNotices, ClaimedNotice, Inbox, NoticeAbout, NoticeAccepted, NoticeKey,
-    NoticeRecord, NoticeSettled, NoticeState, SettleNotice, Subject, Verdict,
+    NoticeRecord, NoticeSettled, NoticeState, NoticeSubject, NoticeVerdict, SettleNotice,
 };
 pub use memory::MemoryStore;
 pub use records::{

@@ -5,7 +5,8 @@ use payment::{OperationKind, Timestamp};
 use super::won;
 use crate::{
     AcceptNotice, ClaimNotices, ClaimedNotice, Lease, NoticeAbout, NoticeAccepted, NoticeKey, NoticeRecord,
-    NoticeSettled, NoticeState, SettleNotice, StoreError, Subject, Tables, Verdict, tables::Abort,
+    NoticeSettled, NoticeState, NoticeSubject, NoticeVerdict, SettleNotice, StoreError, Tables,
+    tables::Abort,
 };
 
 /// Rows beyond those asked for that are looked at, so that some that cannot be read do not hold up the others.
@@ -80,19 +81,19 @@ async fn claim_one(
 }
 
 /// Whom a notification is about: who is linked to its object, or else the intent that it names.
-async fn subject(tables: &mut dyn Tables, notice: &NoticeRecord) -> Result<Option<Subject>, Abort> {
+async fn subject(tables: &mut dyn Tables, notice: &NoticeRecord) -> Result<Option<NoticeSubject>, Abort> {
     let (tenant, said) = (&notice.tenant, &notice.said);
     let linked = tables.linked_operation(tenant, &notice.account, &said.object).await?;
     match (&said.about, linked) {
         (NoticeAbout::Payment, Some(operation)) if operation.task.kind() == OperationKind::Pay => {
-            Ok(Some(Subject::Payment(operation.intent)))
+            Ok(Some(NoticeSubject::Payment(operation.intent)))
         }
         (NoticeAbout::Payment, _) => {
             let Some(hint) = said.hint else { return Ok(None) };
-            Ok(tables.intent(tenant, hint).await?.map(|intent| Subject::Payment(intent.id)))
+            Ok(tables.intent(tenant, hint).await?.map(|intent| NoticeSubject::Payment(intent.id)))
         }
         (NoticeAbout::Refund { .. }, Some(operation)) if operation.task.kind() == OperationKind::Refund => {
-            Ok(Some(Subject::Refund(operation.id)))
+            Ok(Some(NoticeSubject::Refund(operation.id)))
         }
         (NoticeAbout::Refund { .. }, _) => Ok(None),
     }
@@ -112,12 +113,12 @@ pub async fn settle(tables: &mut dyn Tables, command: &SettleNotice) -> Result<N
     notice.lease = None;
     let mut most_parked = None;
     notice.state = match command.verdict {
-        Verdict::Done => NoticeState::Done,
-        Verdict::AskAgain { wake_in_ms, looked } => {
+        NoticeVerdict::Done => NoticeState::Done,
+        NoticeVerdict::AskAgain { wake_in_ms, looked } => {
             notice.looks += i64::from(looked);
             NoticeState::Waiting { wake_at: now.plus_ms(wake_in_ms) }
         }
-        Verdict::Park { wake_in_ms, keep } => {
+        NoticeVerdict::Park { wake_in_ms, keep } => {
             most_parked = Some(keep);
             NoticeState::Parked { wake_at: now.plus_ms(wake_in_ms) }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use payment::{Holder, IntentId, Mode, ProviderAccount};
 use store::{
     AcceptNotice, Announcement, ClaimNotices, ClaimedNotice, Flow, NoticeAbout, NoticeAccepted, NoticeKey,
-    NoticeRecord, NoticeSettled, NoticeState, SettleNotice, Subject, Verdict,
+    NoticeRecord, NoticeSettled, NoticeState, NoticeSubject, NoticeVerdict, SettleNotice,
 };
 
 use crate::{
@@ -79,7 +79,7 @@ impl World {
         due.remove(0)
     }
 
-    async fn settle(&self, claimed: &ClaimedNotice, verdict: Verdict) -> NoticeSettled {
+    async fn settle(&self, claimed: &ClaimedNotice, verdict: NoticeVerdict) -> NoticeSettled {
         let (key, fence) = (claimed.notice.key(), claimed.notice.fence);
         self.store.settle_notice(SettleNotice { key, fence, verdict }).await.unwrap()
     }
@@ -90,8 +90,8 @@ impl World {
 }
 
 const WRITTEN: NoticeSettled = NoticeSettled::Done { forgotten: 0 };
-const AGAIN: Verdict = Verdict::AskAgain { wake_in_ms: SECOND, looked: true };
-const PARK: Verdict = Verdict::Park { wake_in_ms: SECOND, keep: KEEP };
+const AGAIN: NoticeVerdict = NoticeVerdict::AskAgain { wake_in_ms: SECOND, looked: true };
+const PARK: NoticeVerdict = NoticeVerdict::Park { wake_in_ms: SECOND, keep: KEEP };
 
 async fn r21_a_repeat_is_the_same_row_and_another_question(world: World) {
     let said = says("object-1", "succeeded");
@@ -102,7 +102,7 @@ async fn r21_a_repeat_is_the_same_row_and_another_question(world: World) {
     assert_eq!(world.hears(&said).await, NoticeAccepted::Known);
     let claimed = world.due_notice().await;
     assert_eq!(claimed.notice.tries, 1);
-    assert_eq!(world.settle(&claimed, Verdict::Done).await, WRITTEN);
+    assert_eq!(world.settle(&claimed, NoticeVerdict::Done).await, WRITTEN);
     assert!(world.due_notices(10).await.is_empty());
     world.clock.advance(DAY);
     assert_eq!(world.hears(&said).await, NoticeAccepted::Known);
@@ -166,7 +166,7 @@ async fn fault_55_what_is_not_settled_is_claimed_again_after_its_lease(world: Wo
     let second = world.due_notice().await;
     assert_eq!((second.notice.fence, second.notice.tries), (first.notice.fence + 1, 2));
     // The first holder comes back.
-    assert_eq!(world.settle(&first, Verdict::Done).await, NoticeSettled::Stale);
+    assert_eq!(world.settle(&first, NoticeVerdict::Done).await, NoticeSettled::Stale);
     assert_eq!(world.notice(&refund("refund-1")).await, Some(second.notice));
 }
 
@@ -175,7 +175,7 @@ async fn fault_50_what_comes_in_again_outdates_whoever_asked_before(world: World
     world.hears(&said).await;
     let asked_before = world.due_notice().await;
     world.hears(&said).await;
-    assert_eq!(world.settle(&asked_before, Verdict::Done).await, NoticeSettled::Stale);
+    assert_eq!(world.settle(&asked_before, NoticeVerdict::Done).await, NoticeSettled::Stale);
     let claimed = world.due_notice().await;
     assert_eq!(world.settle(&claimed, AGAIN).await, WRITTEN);
     let row = world.notice(&said).await.unwrap();
@@ -189,7 +189,7 @@ async fn fault_54_what_a_forged_one_named_wrongly_the_true_one_names(world: Worl
     world.hears(&naming("object-1", wrong.id)).await;
     world.hears(&naming("object-1", right.id)).await;
     world.hears(&says("object-1", "succeeded")).await;
-    assert_eq!(world.due_notice().await.subject, Some(Subject::Payment(right.id)));
+    assert_eq!(world.due_notice().await.subject, Some(NoticeSubject::Payment(right.id)));
 }
 
 async fn a_verdict_whose_answer_was_lost_is_not_written_twice(world: World) {
@@ -205,7 +205,7 @@ async fn a_linked_object_says_whom_it_is_about(world: World) {
     let linked = world.settled("order-1", succeeded("object-1")).await;
     let (_, named) = world.offer("order-2").await;
     world.hears(&naming("object-1", named.id)).await;
-    assert_eq!(world.due_notice().await.subject, Some(Subject::Payment(linked.intent.id)));
+    assert_eq!(world.due_notice().await.subject, Some(NoticeSubject::Payment(linked.intent.id)));
     // A payment is no refund.
     world.hears(&refund("object-1")).await;
     assert_eq!(world.due_notice().await.subject, None);
@@ -233,8 +233,8 @@ async fn fault_54_a_parked_one_finds_what_is_linked_later(world: World) {
     assert!(world.due_notices(10).await.is_empty());
     world.clock.advance(SECOND);
     let late = world.due_notice().await;
-    assert_eq!((late.subject, late.notice.tries), (Some(Subject::Payment(linked.intent.id)), 2));
-    world.settle(&late, Verdict::Done).await;
+    assert_eq!((late.subject, late.notice.tries), (Some(NoticeSubject::Payment(linked.intent.id)), 2));
+    world.settle(&late, NoticeVerdict::Done).await;
     assert_eq!(world.notice(&said).await.unwrap().state, NoticeState::Done);
 }
 
@@ -257,7 +257,7 @@ async fn parked_ones_are_bounded_and_the_oldest_go_first(world: World) {
     for kept in ["object-1", "object-2", "one-more", "waiting"] {
         assert!(world.notice(&says(kept, "succeeded")).await.is_some(), "{kept}");
     }
-    assert_eq!(world.settle(&held, Verdict::Done).await, WRITTEN, "only parked ones are forgotten");
+    assert_eq!(world.settle(&held, NoticeVerdict::Done).await, WRITTEN, "only parked ones are forgotten");
     world.clock.advance(SECOND);
     assert_eq!(world.due_notices(10).await.len(), 4, "another merchant's are counted by themselves");
 }
@@ -276,7 +276,7 @@ async fn the_earliest_come_first_and_no_more_than_asked_for(world: World) {
 
 async fn what_is_done_is_never_due(world: World) {
     world.hears(&says("object-1", "succeeded")).await;
-    world.settle(&world.due_notice().await, Verdict::Done).await;
+    world.settle(&world.due_notice().await, NoticeVerdict::Done).await;
     world.clock.advance(100 * DAY);
     assert!(world.due_notices(10).await.is_empty());
 }
