@@ -1,17 +1,26 @@
 //! The only road to a provider: claim, call with no transaction open, transition, fenced commit.
 
-use payment::{Event, ObjectStatus, Step};
-use providers::{Page, Reply};
-use store::{CheckoutRecord, Claimed, Commit, Committed, IntentRecord, Stage, StoreError};
+use std::sync::Arc;
+
+use payment::{AttemptId, CheckoutStatus, Event, ObjectStatus, Observation, StateName, Step, Timestamp};
+use providers::{MayLeave, Outgoing, Reply, Span};
+use store::{CheckoutRecord, Claimed, Commit, IntentRecord, Stage, Task};
 
 use crate::{
-    Engine, EngineError,
+    Engine, EngineError, Moments,
     frozen::FrozenRequest,
+    listing::Listing,
     observe::{InHand, outcome_words},
 };
 
-/// Most pages of a listing read at once; the rest waits for the next look.
-const MAX_PAGES: usize = 50;
+/// Work in the holder's hands, and what the process's clocks showed before it was claimed.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The work.
+    pub work: Claimed,
+    /// The clocks, read before the database was asked: what has passed since is never taken for less than it is.
+    pub began: Moments,
+}
 
 /// An operation after it was driven.
 #[derive(Clone, Debug)]
@@ -24,50 +33,41 @@ pub struct Driven {
 
 /// What one step brought, besides events.
 struct Stepped {
-    ended: Option<(payment::AttemptId, String)>,
+    ended: Option<(AttemptId, String)>,
     retry_after_ms: Option<i64>,
+    absent_since: Option<Timestamp>,
 }
 
 impl Engine {
     /// Does a claimed operation's next step and commits what came of it. A holder that lost its lease writes nothing (R14).
-    pub async fn drive(&self, claimed: Claimed) -> Result<Driven, EngineError> {
-        let mut hand = InHand::new(&claimed);
-        if claimed.unanswered {
-            let lost = "a send of an earlier holder has no answer".to_owned();
-            if hand.state.name() == payment::StateName::Processing {
-                hand.apply(Event::TakenOver, lost)?;
-            }
+    pub async fn drive(&self, claim: Claim) -> Result<Driven, EngineError> {
+        match &claim.work.operation.task {
+            Task::Pay => self.drive_pay(&claim).await,
+            Task::FollowUp(follow_up) => self.drive_follow_up(&claim, follow_up).await,
         }
-        let stepped = self.step(&claimed, &mut hand).await?;
-        self.call_a_person(&claimed, &mut hand)?;
-        let commit = self.commit(&claimed, hand, stepped);
-        let anomalous = !commit.anomalies.is_empty();
-        let committed = match self.store.commit(commit.clone()).await {
-            // The commit may be there: the same one is recognised by fence and version.
-            Err(StoreError::Unknown(_)) => self.store.commit(commit).await,
-            other => other,
-        };
-        match committed? {
-            Committed::Done { extra, .. } => {
-                if extra || anomalous {
-                    tracing::error!(intent = %claimed.intent.id, order = %claimed.checkout.order, extra,
-                        "the provider contradicts what was known; the journal tells how, and a person has to look");
-                }
-            }
-            Committed::Stale { fence, version } => {
-                tracing::warn!(intent = %claimed.intent.id, held = claimed.operation.fence, fence, version,
-                    "the lease was lost; what this holder learned is left to the next one");
-            }
-        }
-        let (checkout, intent) = self.reread(&claimed.intent.tenant, claimed.intent.id).await?;
-        Ok(Driven { checkout, intent })
     }
 
-    async fn step(&self, claimed: &Claimed, hand: &mut InHand) -> Result<Stepped, EngineError> {
-        let mut stepped = Stepped { ended: None, retry_after_ms: None };
+    async fn drive_pay(&self, claim: &Claim) -> Result<Driven, EngineError> {
+        let claimed = &claim.work;
+        let mut hand = InHand::new(claimed);
+        if claimed.unanswered && hand.state.name() == StateName::Processing {
+            hand.apply(Event::TakenOver, "a send of an earlier holder has no answer".to_owned())?;
+        }
+        let stepped = self.step(claim, &mut hand).await?;
+        self.call_a_person(claimed, &mut hand)?;
+        let commit = self.commit(claimed, hand, stepped);
+        self.write(claimed, commit).await
+    }
+
+    async fn step(&self, claim: &Claim, hand: &mut InHand) -> Result<Stepped, EngineError> {
+        let claimed = &claim.work;
+        let absent_since = claimed.operation.absent_since;
+        let mut stepped = Stepped { ended: None, retry_after_ms: None, absent_since };
         match (&claimed.step, &claimed.attempt) {
             (Step::Send, Some(attempt)) => {
-                let reply = self.send(claimed).await?;
+                let request = self.frozen(&claimed.intent.tenant, &claimed.operation).await?;
+                let (account, outgoing) = self.outgoing(claim, request);
+                let reply = self.provider.send(&account, outgoing).await;
                 stepped.retry_after_ms = retry_after_ms(&reply);
                 stepped.ended = Some((attempt.id, outcome_words(&reply)));
                 hand.sent(reply, &attempt.id.to_string())?;
@@ -78,7 +78,7 @@ impl Engine {
                 stepped.retry_after_ms = retry_after_ms(&reply);
                 hand.queried(reply, "asked")?;
             }
-            (Step::Find, _) => stepped.retry_after_ms = self.find(claimed, hand).await?,
+            (Step::Find, _) => self.find(claimed, hand, &mut stepped).await?,
             (Step::EndUnsent, _) => {
                 hand.apply(
                     Event::ExecuteUntilPassed,
@@ -90,44 +90,67 @@ impl Engine {
         Ok(stepped)
     }
 
-    /// Sends the stored bytes to the stored account under the stored key: never encoded again (R15).
-    async fn send(&self, claimed: &Claimed) -> Result<Reply, EngineError> {
-        let FrozenRequest { account, method, path, body } =
-            self.frozen(&claimed.intent.tenant, &claimed.operation).await?;
-        let key = claimed.operation.provider_key;
-        Ok(self.provider.send(&account, &method, &path, body, key).await)
+    /// The stored bytes for the stored account under the stored key, never encoded again (R15); with the last look before the
+    /// first byte: a process that was paused may find that its claim has run out, or that the provider's window has (R14, R17).
+    pub(crate) fn outgoing(&self, claim: &Claim, frozen: FrozenRequest) -> (providers::Account, Outgoing) {
+        let operation = &claim.work.operation;
+        let execute_ms = operation.execute_until.map_or(0, |until| until.since_ms(claim.work.now));
+        let limit_ms = execute_ms.min(self.settings.lease_ms);
+        let (clock, began) = (Arc::clone(&self.clock), claim.began);
+        let may_leave: MayLeave = Arc::new(move || clock.moments().since_ms(began) < limit_ms);
+        let FrozenRequest { account, method, path, body } = frozen;
+        (account, Outgoing { method, path, body, key: operation.provider_key, may_leave })
     }
 
-    /// Looks for our object in the listing of the frozen account. Not finding it proves nothing.
-    async fn find(&self, claimed: &Claimed, hand: &mut InHand) -> Result<Option<i64>, EngineError> {
-        let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
-        let first_sent_at = claimed.operation.first_sent_at.unwrap_or(claimed.intent.created_at);
-        // Clocks differ: the object may be dated a little before our send.
-        let from = first_sent_at.plus_ms(-self.settings.listing_gap_ms);
-        let (mut cursor, mut ours) = (None::<String>, Vec::new());
-        let mut retry_after_ms = Some(self.settings.listing_gap_ms);
-        for _ in 0..MAX_PAGES {
-            let next = match self.provider.list(&account, from, cursor.as_deref()).await {
-                Page::Failed { retry_after_ms: told } => {
-                    retry_after_ms = told;
-                    break;
-                }
-                Page::Objects { objects, next, .. } => {
-                    ours.extend(objects.into_iter().filter(|seen| seen.intent == Some(claimed.intent.id)));
-                    next
-                }
-            };
-            cursor = next;
-            if cursor.is_none() {
-                break;
+    /// Looks for our object in the listing of the frozen account. That it is not there proves something only if the listing is
+    /// complete, was begun when no straggling send could take money any more, and another one some time later says the same.
+    async fn find(
+        &self,
+        claimed: &Claimed,
+        hand: &mut InHand,
+        stepped: &mut Stepped,
+    ) -> Result<(), EngineError> {
+        let mut ours = self.list_ours(claimed).await?;
+        stepped.retry_after_ms = ours.retry_after_ms.max(Some(self.settings.listing_gap_ms));
+        if !ours.objects.is_empty() {
+            stepped.absent_since = None;
+        } else if ours.complete && self.may_prove_absence(claimed) {
+            let since = *stepped.absent_since.get_or_insert(claimed.now);
+            if claimed.now.since_ms(since) >= self.settings.listing_gap_ms {
+                let words = format!("no object of it in the listings of {since} and {}", claimed.now);
+                hand.apply(Event::Absent, words)?;
             }
         }
         // Should there be several, what took money decides, wherever it stands in the listing.
-        ours.sort_by_key(|seen| seen.status != ObjectStatus::Succeeded);
-        for seen in ours {
+        ours.objects.sort_by_key(|seen| seen.status != ObjectStatus::Succeeded);
+        for seen in ours.objects {
             hand.observe(seen, "found in the listing")?;
         }
-        Ok(retry_after_ms)
+        Ok(())
+    }
+
+    /// The objects of an intent in the listing of its frozen account, from its first send on.
+    pub(crate) async fn list_ours(&self, claimed: &Claimed) -> Result<Listing<Observation>, EngineError> {
+        let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
+        // Clocks differ: the object may be dated a little before our send, or after the death of the token it was paid with.
+        let (id, skew_ms) = (claimed.intent.id, self.settings.listing_gap_ms);
+        let span = Span {
+            from: first_sent_at(claimed).plus_ms(-skew_ms),
+            to: Some(self.tokens_dead_at(claimed).plus_ms(skew_ms)),
+        };
+        Ok(self.list_payments(&account, span, |seen| seen.intent == Some(id)).await)
+    }
+
+    /// When no straggling send of a payment can take money any more: its card token is dead.
+    pub(crate) fn tokens_dead_at(&self, claimed: &Claimed) -> Timestamp {
+        first_sent_at(claimed).plus_ms(self.settings.token_life_ms + self.settings.token_margin_ms)
+    }
+
+    /// Whether a listing begun at this claim can be evidence of absence: nothing more is sent, and what was sent is harmless.
+    pub(crate) fn may_prove_absence(&self, claimed: &Claimed) -> bool {
+        let late = claimed.operation.execute_until.is_some_and(|until| claimed.now >= until);
+        let over = late || claimed.checkout.status == CheckoutStatus::Paid;
+        self.provider.proves_absence() && over && claimed.now >= self.tokens_dead_at(claimed)
     }
 
     /// What is unresolved long after its last possible send stands before a person; queries go on.
@@ -140,13 +163,23 @@ impl Engine {
     }
 
     fn commit(&self, claimed: &Claimed, hand: InHand, stepped: Stepped) -> Commit {
+        let open = matches!(Stage::of(hand.state.name()), Stage::Open | Stage::Review);
+        Commit {
+            ended: stepped.ended,
+            absent_since: stepped.absent_since,
+            wake_in_ms: open.then(|| self.wait_ms(claimed, stepped.retry_after_ms)),
+            ..self.commit_of(claimed, hand)
+        }
+    }
+
+    /// A commit of what an intent in hand has become.
+    pub(crate) fn commit_of(&self, claimed: &Claimed, hand: InHand) -> Commit {
         let intent = IntentRecord {
             state: hand.state.clone(),
             paid_with: hand.paid_with.clone().or_else(|| claimed.intent.paid_with.clone()),
             ..claimed.intent.clone()
         };
         let answer = hand.state.is_terminal().then(|| self.answers.intent(200, &claimed.checkout, &intent));
-        let open = matches!(Stage::of(hand.state.name()), Stage::Open | Stage::Review);
         Commit {
             tenant: intent.tenant.clone(),
             checkout: intent.checkout,
@@ -157,17 +190,20 @@ impl Engine {
             state: hand.state,
             paid_with: hand.paid_with,
             object: hand.object,
-            charge: hand.charge,
+            follow_up: None,
+            touches_intent: true,
+            charges: hand.charges,
             anomalies: hand.anomalies,
             changes: hand.changes,
-            ended: stepped.ended,
-            wake_in_ms: open.then(|| self.wait_ms(claimed, stepped.retry_after_ms)),
+            ended: None,
+            wake_in_ms: None,
+            absent_since: claimed.operation.absent_since,
             answer,
         }
     }
 
     /// A provider that asks for silence without end does not keep a payment from a person's eyes.
-    fn wait_ms(&self, claimed: &Claimed, retry_after_ms: Option<i64>) -> i64 {
+    pub(crate) fn wait_ms(&self, claimed: &Claimed, retry_after_ms: Option<i64>) -> i64 {
         let tries = u32::try_from(claimed.operation.tries).unwrap_or(u32::MAX);
         let wait_ms = self.settings.retry.delay_ms(tries, self.ids.random(), retry_after_ms);
         let review_after_ms = self.settings.review_after_ms;
@@ -177,7 +213,12 @@ impl Engine {
     }
 }
 
-fn retry_after_ms(reply: &Reply) -> Option<i64> {
+fn first_sent_at(claimed: &Claimed) -> Timestamp {
+    claimed.operation.first_sent_at.unwrap_or(claimed.intent.created_at)
+}
+
+/// How long a provider wants us to wait, ms.
+pub(crate) fn retry_after_ms<O>(reply: &Reply<O>) -> Option<i64> {
     match reply {
         Reply::NotExecuted { retry_after_ms, .. } | Reply::Unknown { retry_after_ms, .. } => *retry_after_ms,
         Reply::Object(_) | Reply::Rejected { .. } => None,

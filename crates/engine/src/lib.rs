@@ -2,24 +2,41 @@
 //! reads no clock but the database's, so that a simulation can run the very same code.
 
 mod checkouts;
+mod clock;
 mod drive;
+mod follow_up;
 mod frozen;
+mod inbox;
+mod listing;
+mod look;
 mod observe;
 mod outbox;
+mod review;
+mod shopper;
 mod submit;
+mod sweep;
 mod vault;
 mod worker;
+mod write;
 
 use std::sync::Arc;
 
 use payment::{AttemptId, Holder, IntentId, RetryPolicy};
 use providers::{Account, Provider, Secret};
-use store::{Answer, CheckoutRecord, Directory, IntentRecord, NewIds, Store, StoreError, Tenant};
+use store::{
+    Answer, CheckoutRecord, Directory, IntentRecord, MerchantRecord, NewIds, Store, StoreError, Tenant,
+};
 
 pub use checkouts::{CheckoutOutcome, IntentOutcome};
-pub use drive::Driven;
+pub use clock::{Clock, Moments};
+pub use drive::{Claim, Driven};
+pub use inbox::Accepted;
+pub use look::Looked;
 pub use outbox::{Again, Delivery, Mail, Sender, Webhook};
+pub use review::{Resolved, Verdict, item_id};
+pub use shopper::Released;
 pub use submit::{Submission, SubmitOutcome};
+pub use sweep::Swept;
 pub use vault::{ClientToken, Seal, SealError, Vault};
 
 /// Ids and randomness, passed in.
@@ -42,6 +59,12 @@ pub trait Answers: Send + Sync {
     fn intent(&self, status: u16, checkout: &CheckoutRecord, intent: &IntentRecord) -> Answer;
 }
 
+/// Hears that an intent may have changed. Only a reason to read it again.
+pub trait Changes: Send + Sync {
+    /// It may have.
+    fn changed(&self, tenant: &Tenant, intent: IntentId);
+}
+
 /// What can be set. Times in ms.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -55,12 +78,22 @@ pub struct Settings {
     pub execute_ms: i64,
     /// How retries are spaced.
     pub retry: RetryPolicy,
+    /// How long a card token lives at the provider, counted from the first submit.
+    pub token_life_ms: i64,
+    /// Added to it before a listing is evidence: clocks differ, and a request under way arrives later than it was sent.
+    pub token_margin_ms: i64,
     /// How far apart two looks at a listing are.
     pub listing_gap_ms: i64,
     /// A person looks at what is unresolved this long after execute-until.
     pub review_after_ms: i64,
     /// Most intents of a checkout (card testing).
     pub intents_per_checkout: i64,
+    /// Claims in a row that may come to no result before a person has to look.
+    pub most_unfinished: i64,
+    /// A start after a longer silence than this puts the gate down.
+    pub gap_ms: i64,
+    /// Whether money taken for a paid checkout is given back without a person.
+    pub refund_extras: bool,
 }
 
 /// Something failed that is no expected result.
@@ -98,6 +131,10 @@ pub struct Engine {
     pub ids: Arc<dyn Ids>,
     /// Writes answers.
     pub answers: Arc<dyn Answers>,
+    /// The process's own clocks.
+    pub clock: Arc<dyn Clock>,
+    /// Hears of changes.
+    pub changes: Arc<dyn Changes>,
     /// Seals and tokens.
     pub vault: Arc<Vault>,
     /// Settings.
@@ -115,15 +152,17 @@ impl Engine {
     }
 
     /// The account that the merchant's money goes to now, for a first dispatch.
-    async fn current_account(&self, tenant: &Tenant) -> Result<(Account, String), EngineError> {
+    async fn current_account(&self, tenant: &Tenant) -> Result<(Account, MerchantRecord), EngineError> {
         let merchant = self.directory.merchant(tenant).await?;
         let merchant = merchant.ok_or_else(|| EngineError::NoMerchant(tenant.clone()))?;
-        let secret = self.vault.open(&merchant.sealed_secret, &Seal::credentials(tenant))?;
+        Ok((self.account_of(&merchant)?, merchant))
+    }
+
+    /// A merchant's account, its secret opened.
+    fn account_of(&self, merchant: &MerchantRecord) -> Result<Account, EngineError> {
+        let secret = self.vault.open(&merchant.sealed_secret, &Seal::credentials(&merchant.tenant))?;
         let secret = Secret(String::from_utf8_lossy(&secret).into_owned());
-        Ok((
-            Account { url: merchant.url, id: merchant.account.as_str().to_owned(), secret },
-            merchant.provider,
-        ))
+        Ok(Account { url: merchant.url.clone(), id: merchant.account.as_str().to_owned(), secret })
     }
 
     /// Where the provider's page sends the shopper back to.

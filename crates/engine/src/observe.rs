@@ -2,11 +2,11 @@
 //! state.
 
 use payment::{
-    Anomaly, Decision, Effect, Event, Money, NotExecutedReason, ObjectId, ObjectStatus, Observation,
-    PaidWith, State, Terms, Timestamp, TransitionError, UnknownReason, transition,
+    Anomaly, Decision, Effect, Event, NotExecutedReason, ObjectId, ObjectStatus, Observation, PaidWith,
+    ProviderAccount, State, Terms, Timestamp, TransitionError, UnknownReason, transition,
 };
 use providers::Reply;
-use store::{Change, Claimed};
+use store::{Change, Charge, Claimed, IntentRecord, OperationRecord, Task};
 
 /// An intent in hand, with all that happened to it since it was claimed.
 pub(crate) struct InHand {
@@ -14,25 +14,44 @@ pub(crate) struct InHand {
     pub(crate) changes: Vec<Change>,
     pub(crate) paid_with: Option<PaidWith>,
     pub(crate) object: Option<ObjectId>,
-    pub(crate) charge: Option<(ObjectId, Money)>,
+    pub(crate) charges: Vec<Charge>,
     pub(crate) anomalies: Vec<Anomaly>,
+    /// Whose objects are seen: the account the request was frozen for, or the one that is asked.
+    account: Option<ProviderAccount>,
     terms: Terms,
     now: Timestamp,
 }
 
 impl InHand {
     pub(crate) fn new(claimed: &Claimed) -> Self {
-        let intent = &claimed.intent;
+        Self::of(&claimed.intent, &claimed.operation, claimed.now)
+    }
+
+    pub(crate) fn of(intent: &IntentRecord, operation: &OperationRecord, now: Timestamp) -> Self {
+        // A refund's object is a refund, and none of the intent's.
+        let object = if operation.task == Task::Pay { operation.object.clone() } else { None };
         Self {
             state: intent.state.clone(),
             changes: Vec::new(),
             paid_with: None,
-            object: claimed.operation.object.clone(),
-            charge: None,
+            object,
+            charges: Vec::new(),
             anomalies: Vec::new(),
+            account: operation.frozen.as_ref().map(|frozen| frozen.account.clone()),
             terms: Terms { intent: intent.id, amount: intent.amount },
-            now: claimed.now,
+            now,
         }
+    }
+
+    /// The objects to come are this account's.
+    pub(crate) fn seen_by(mut self, account: ProviderAccount) -> Self {
+        self.account = Some(account);
+        self
+    }
+
+    /// Whether anything happened to it.
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.changes.is_empty()
     }
 
     /// What a send brought.
@@ -91,7 +110,11 @@ impl InHand {
         for effect in effects {
             match effect {
                 Effect::Charge { object } => {
-                    self.charge.get_or_insert((object, self.terms.amount));
+                    self.charges.extend(self.account.clone().map(|account| Charge {
+                        account,
+                        object,
+                        amount: self.terms.amount,
+                    }))
                 }
                 Effect::Anomaly(anomaly) => self.anomalies.push(anomaly),
             }
@@ -104,6 +127,14 @@ impl InHand {
 pub(crate) fn outcome_words(reply: &Reply) -> String {
     match reply {
         Reply::Object(seen) => format!("object {} {}", seen.object, status_words(&seen.status)),
+        Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => no_object_words(reply),
+    }
+}
+
+/// The same for an answer that shows no object.
+pub(crate) fn no_object_words<O>(reply: &Reply<O>) -> String {
+    match reply {
+        Reply::Object(_) => "object".to_owned(),
         Reply::NotExecuted { reason, .. } => format!("not executed: {}", not_executed_words(*reason)),
         Reply::Rejected { code, .. } => format!("rejected: {code}"),
         Reply::Unknown { reason, .. } => format!("unknown: {}", unknown_words(*reason)),
@@ -122,6 +153,7 @@ fn status_words(status: &ObjectStatus) -> &'static str {
 fn not_executed_words(reason: NotExecutedReason) -> &'static str {
     match reason {
         NotExecutedReason::NotSent => "no connection, not a byte was sent",
+        NotExecutedReason::TooLate => "the process woke too late, not a byte was sent",
         NotExecutedReason::NotAuthorized => "the provider does not accept our credentials (401 or 403)",
         NotExecutedReason::NotFound => "the provider does not know this door (404 or 405)",
         NotExecutedReason::RateLimited => "the provider wants us to slow down (429)",

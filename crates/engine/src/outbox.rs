@@ -176,7 +176,8 @@ impl Engine {
     async fn deliver_mail(&self, claimed: &ClaimedEffect) -> Result<Verdict, EngineError> {
         let effect = &claimed.effect;
         if claimed.unanswered {
-            let outcome = "its sender went silent in mid-send; a person who got it could not tell a second one";
+            let outcome =
+                "its sender went silent in mid-send; a person who got it could not tell a second one";
             return Ok(Verdict::end(EffectState::DeliveryUnknown, outcome));
         }
         if !self.sender.sends_mails() {

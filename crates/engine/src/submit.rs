@@ -1,14 +1,13 @@
 //! Submitting an intent: the terms the shopper saw, the request frozen, the claim. Whoever claims drives; nobody else calls the
 //! provider (R6).
 
-use payment::{CheckoutId, IntentId, MethodKind, Money, ProviderAccount};
+use payment::{CheckoutId, IntentId, MethodKind, Money};
 use providers::{Method, PayRequest};
 use store::{
-    Answer, CheckoutRecord, Claimed, Frozen, IntentRecord, KeyUse, KnownKey, StoreError, SubmitCommand,
-    Submitted,
+    Answer, CheckoutRecord, Frozen, IntentRecord, KeyUse, KnownKey, StoreError, SubmitCommand, Submitted,
 };
 
-use crate::{Engine, EngineError, Seal, frozen::Content};
+use crate::{Claim, Engine, EngineError, Seal, frozen::Content};
 
 /// A submission, as it comes in.
 #[derive(Clone, Debug)]
@@ -31,7 +30,7 @@ pub struct Submission {
 #[derive(Debug)]
 pub enum SubmitOutcome {
     /// Claimed: the caller now drives it.
-    Claimed(Box<Claimed>),
+    Claimed(Box<Claim>),
     /// Submitted before: the intent as it is, and the first final answer if there is one (R2).
     Known {
         /// The checkout.
@@ -69,13 +68,14 @@ impl Engine {
             return Ok(SubmitOutcome::NotFound);
         };
         let command = self.command(&submission, &checkout, &intent).await?;
+        let began = self.clock.moments();
         let submitted = match self.store.submit(command.clone()).await {
             // The claim may be there: the same command finds it by its key.
             Err(StoreError::Unknown(_)) => self.store.submit(command).await,
             other => other,
         };
         Ok(match submitted? {
-            Submitted::Claimed(claimed) => SubmitOutcome::Claimed(claimed),
+            Submitted::Claimed(work) => SubmitOutcome::Claimed(Box::new(Claim { work: *work, began })),
             Submitted::Known(known) => known_outcome(known, submission.intent),
             Submitted::Over(checkout, intent) => SubmitOutcome::Known { checkout, intent, answer: None },
             Submitted::WrongKey => SubmitOutcome::WrongKey,
@@ -121,7 +121,7 @@ impl Engine {
         checkout: &CheckoutRecord,
         intent: &IntentRecord,
     ) -> Result<Frozen, EngineError> {
-        let (account, provider) = self.current_account(&checkout.tenant).await?;
+        let (account, merchant) = self.current_account(&checkout.tenant).await?;
         let encoded = self.provider.encode_pay(&PayRequest {
             checkout: checkout.id,
             intent: intent.id,
@@ -135,14 +135,12 @@ impl Engine {
         });
         let seal = Seal::request(&checkout.tenant, intent.id);
         let content = Content { secret: account.secret, body: encoded.body };
-        let account_id = ProviderAccount::parse(account.id)
-            .map_err(|_| StoreError::Unreadable("a merchant's provider account".to_owned()))?;
         Ok(Frozen {
-            provider,
-            account: account_id,
+            provider: merchant.provider,
+            account: merchant.account,
             url: account.url,
             method: encoded.method.to_owned(),
-            path: encoded.path.to_owned(),
+            path: encoded.path,
             sealed_body: self.vault.seal(&content.to_bytes(), &seal, self.ids.nonce()),
         })
     }

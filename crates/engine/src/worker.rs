@@ -1,25 +1,31 @@
 //! The worker's part: the same drive for whatever is due, and the end of checkouts whose time has run out.
 
-use store::{ClaimDue, Claimed};
+use store::ClaimDue;
 
-use crate::{Engine, EngineError};
+use crate::{Claim, Engine, EngineError};
 
 /// Checkouts ended in one transaction.
 const EXPIRE_AT_ONCE: u32 = 100;
 
 impl Engine {
     /// Claims up to `most` operations whose wake-up has come.
-    pub async fn claim_due(&self, most: usize) -> Result<Vec<Claimed>, EngineError> {
-        let attempts = (0..most).map(|_| self.ids.attempt()).collect();
-        let claim = ClaimDue { holder: self.settings.holder, lease_ms: self.settings.lease_ms, attempts };
-        Ok(self.store.claim_due(claim).await?)
+    pub async fn claim_due(&self, most: usize) -> Result<Vec<Claim>, EngineError> {
+        let began = self.clock.moments();
+        let claim = ClaimDue {
+            holder: self.settings.holder,
+            lease_ms: self.settings.lease_ms,
+            attempts: (0..most).map(|_| self.ids.attempt()).collect(),
+            most_unfinished: self.settings.most_unfinished,
+        };
+        let claimed = self.store.claim_due(claim).await?;
+        Ok(claimed.into_iter().map(|work| Claim { work, began }).collect())
     }
 
     /// Claims one due operation and drives it; whether there was one.
     pub async fn run_once(&self) -> Result<bool, EngineError> {
         let mut worked = false;
-        for claimed in self.claim_due(1).await? {
-            self.drive(claimed).await?;
+        for claim in self.claim_due(1).await? {
+            self.drive(claim).await?;
             worked = true;
         }
         Ok(worked)

@@ -1,0 +1,145 @@
+//! The third road of observation: reads an account's listing, links what is ours and was not known, and puts strangers before a
+//! person. After a gap in our own life nothing is dispatched until it has been read (fault 23).
+
+use payment::{Anomaly, ObjectStatus, Observation, ProviderAccount, Timestamp};
+use providers::{Account, Span};
+use store::{MerchantRecord, Standing, Start, StrangerRecord, Tenant};
+
+use crate::{Engine, EngineError, observe::InHand};
+
+/// What a sweep found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Objects read.
+    pub read: usize,
+    /// Objects whose word was news.
+    pub news: usize,
+    /// Strangers found for the first time.
+    pub strangers: usize,
+    /// Whether everything was read and written down; else the gate stays, and it is read again.
+    pub complete: bool,
+}
+
+impl Engine {
+    /// A server starts; whether dispatch has to wait for a sweep. To be called before anything is driven.
+    pub async fn start(&self) -> Result<bool, EngineError> {
+        let merchants = self.directory.merchants().await?;
+        let accounts = merchants.into_iter().map(|merchant| (merchant.tenant, merchant.account)).collect();
+        Ok(self.store.start(Start { accounts, gap_ms: self.settings.gap_ms }).await?)
+    }
+
+    /// A server is alive.
+    pub async fn beat(&self) -> Result<(), EngineError> {
+        Ok(self.store.beat().await?)
+    }
+
+    /// Sweeps a merchant's account from where the last sweep ended, or the gap began, and lifts the gate.
+    pub async fn sweep_merchant(&self, merchant: &MerchantRecord) -> Result<Swept, EngineError> {
+        let account = self.account_of(merchant)?;
+        let (mut row, now) = self.store.sweep(merchant.tenant.clone(), merchant.account.clone()).await?;
+        let from = row.gated_from.map_or(row.swept_until, |gated| gated.min(row.swept_until));
+        // What was made before may have been paid since: as long as a payment can be waited for.
+        let overlap_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
+        let span = Span { from: from.plus_ms(-overlap_ms), to: None };
+        let swept = self.sweep(&merchant.tenant, &account, &merchant.account, span).await?;
+        if swept.complete {
+            row.swept_until = now;
+            self.store.swept(row).await?;
+        }
+        Ok(swept)
+    }
+
+    /// Reads a span of an account's listing.
+    pub async fn sweep(
+        &self,
+        tenant: &Tenant,
+        account: &Account,
+        account_id: &ProviderAccount,
+        span: Span,
+    ) -> Result<Swept, EngineError> {
+        let listing = self.list_payments(account, span, |_| true).await;
+        let mut swept = Swept { read: listing.objects.len(), complete: listing.complete, ..Swept::default() };
+        for seen in listing.objects {
+            let standing = self
+                .store
+                .standing(tenant.clone(), account_id.clone(), seen.object.clone(), seen.intent)
+                .await?;
+            match &standing.intent {
+                Some((intent, _)) => {
+                    let id = intent.id;
+                    if self.is_news(&standing, account_id, &seen).await? {
+                        swept.news += 1;
+                        swept.complete &= self.observe_listed(tenant, id, account_id, seen).await?;
+                    }
+                }
+                None => swept.strangers += usize::from(self.meet(tenant, account_id, &standing, seen).await?),
+            }
+        }
+        Ok(swept)
+    }
+
+    /// Whether an object says anything about its intent that is not written down yet.
+    async fn is_news(
+        &self,
+        standing: &Standing,
+        account: &ProviderAccount,
+        seen: &Observation,
+    ) -> Result<bool, EngineError> {
+        let Some((intent, operation)) = &standing.intent else { return Ok(false) };
+        let now = intent.created_at;
+        let mut hand = InHand::of(intent, operation, now).seen_by(account.clone());
+        hand.observe(seen.clone(), "")?;
+        let uncharged = !hand.charges.is_empty() && standing.charge.is_none();
+        if uncharged || hand.state.name() != intent.state.name() {
+            return Ok(true);
+        }
+        // What contradicts us is told once, not with every sweep.
+        match hand.anomalies.first() {
+            Some(anomaly) if standing.charge.is_none() => self.is_untold(standing, *anomaly).await,
+            Some(Anomaly::Reversed) => self.is_untold(standing, Anomaly::Reversed).await,
+            Some(_) | None => Ok(false),
+        }
+    }
+
+    async fn is_untold(&self, standing: &Standing, anomaly: Anomaly) -> Result<bool, EngineError> {
+        let Some((intent, _)) = &standing.intent else { return Ok(false) };
+        let story = self.store.story(intent.tenant.clone(), intent.id).await?;
+        let told = |story: &store::Story| {
+            story
+                .journal
+                .iter()
+                .any(|row| row.line.event == "anomaly" && row.line.evidence == anomaly.as_str())
+        };
+        Ok(!story.is_some_and(|story| told(&story)))
+    }
+
+    /// An object that no intent of ours asked for. Only what took money concerns us; whether it is a new one.
+    async fn meet(
+        &self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        standing: &Standing,
+        seen: Observation,
+    ) -> Result<bool, EngineError> {
+        let known = standing.charge.is_some() || standing.stranger.is_some();
+        if known || seen.status != ObjectStatus::Succeeded {
+            return Ok(false);
+        }
+        let found = StrangerRecord {
+            tenant: tenant.clone(),
+            account: account.clone(),
+            object: seen.object,
+            order: seen.order,
+            amount: seen.amount,
+            found_at: seen.created_at.unwrap_or(Timestamp(0)),
+            resolution: None,
+        };
+        let new = self.store.put_stranger(found.clone()).await?;
+        if new {
+            tracing::error!(object = %found.object, account = %found.account.as_str(), amount = %found.amount,
+                order = found.order.as_ref().map(tracing::field::display),
+                "money was taken that no payment of ours asked for; `payonce review` shows it, and its order takes no dispatch");
+        }
+        Ok(new)
+    }
+}
