@@ -4,8 +4,10 @@
 mod claim_due;
 mod commit;
 mod expire;
+mod inbox;
 mod open_checkout;
 mod open_intent;
+mod outbox;
 mod random;
 mod submit;
 mod tables;

@@ -119,10 +119,28 @@ const UNIQUE: &[Copy] = &[
         refused: "charge.merchant_id, charge.checkout_id",
     },
     Copy {
+        index: "inbox",
+        table: "inbox",
+        changed: &[("event", "'payment.canceled'")],
+        refused: "inbox.merchant_id, inbox.provider_account, inbox.identity",
+    },
+    Copy {
         index: "journal",
         table: "journal",
         changed: &[("evidence", "'another'")],
         refused: "journal.merchant_id, journal.intent_id, journal.seq",
+    },
+    Copy {
+        index: "outbox",
+        table: "outbox",
+        changed: &[("subject_id", "randomblob(16)")],
+        refused: "outbox.merchant_id, outbox.id",
+    },
+    Copy {
+        index: "outbox_once",
+        table: "outbox",
+        changed: &[NEW_ID],
+        refused: "outbox.merchant_id, outbox.kind, outbox.subject_kind, outbox.subject_id",
     },
 ];
 
@@ -144,6 +162,21 @@ const CHECKS: &[&str] = &[
     "UPDATE operation SET stage = 'review', request_body = NULL",
     "UPDATE charge SET amount_minor = 0",
     "UPDATE charge SET extra = 2",
+    "UPDATE merchant SET webhook_url = 'u'",
+    "UPDATE outbox SET kind = 'gift'",
+    "UPDATE outbox SET subject_kind = 'order'",
+    "UPDATE outbox SET state = 'lost', wake_at_ms = NULL",
+    "UPDATE outbox SET holder = randomblob(16)",
+    "UPDATE outbox SET tries = 1",
+    "UPDATE outbox SET wake_at_ms = NULL",
+    "UPDATE outbox SET state = 'delivered', wake_at_ms = NULL, holder = randomblob(16), lease_until_ms = 1",
+    "UPDATE inbox SET identity = printf('%.*c', 301, 'x')",
+    "UPDATE inbox SET about = 'gift'",
+    "UPDATE inbox SET about = 'refund'",
+    "UPDATE inbox SET state = 'lost'",
+    "UPDATE inbox SET holder = randomblob(16)",
+    "UPDATE inbox SET wake_at_ms = NULL",
+    "UPDATE inbox SET state = 'done', wake_at_ms = NULL, holder = randomblob(16), lease_until_ms = 1",
 ];
 
 /// Each leaves a row without the one it belongs to.
@@ -154,6 +187,7 @@ const ORPHANS: &[(&str, &str)] = &[
     ("attempt", "operation_id = randomblob(16)"),
     ("charge", "checkout_id = randomblob(16)"),
     ("journal", "intent_id = randomblob(16)"),
+    ("outbox", "intent_id = randomblob(16)"),
 ];
 
 /// A paid order, and a row in every table.
@@ -161,9 +195,16 @@ async fn filled(file: &File) -> (World, Raw) {
     let world = file.world().await;
     world.settled("order-1", succeeded("object-1")).await;
     let mut raw = file.raw().await;
-    let merchant = "INSERT INTO merchant VALUES ('mer_1', 'test', 'n', 'yookassa', '100500', 'u', x'00', '[]', '[]'); \
+    let merchant = "INSERT INTO merchant VALUES ('mer_1', 'test', 'n', 'yookassa', '100500', 'u', x'00', '[]', '[]', NULL, NULL, NULL); \
                     INSERT INTO api_key VALUES (x'01', 'mer_1', 'test', 'secret')";
     raw.run(merchant).await.unwrap();
+    raw.run(
+        "INSERT INTO inbox (merchant_id, provider_account, identity, mode, event, object_id, about, announced, received_at_ms, \
+         state, wake_at_ms, tries, looks, fence) VALUES ('mer_1', '100500', 'i', 'test', 'payment.succeeded', 'object-1', \
+         'payment', 'succeeded', 1, 'waiting', 1, 0, 0, 0)",
+    )
+    .await
+    .unwrap();
     let free = [NEW_ID, ("number", "77"), ("state", "'declined'")];
     copy(&mut raw, "payment_intent", &free).await.unwrap();
     (world, raw)
