@@ -133,6 +133,13 @@ pub struct Flags {
     /// The key of the demo's merchant mer_demo [env: PAYONCE_DEMO_SECRET_KEY] [default: sk_test_demo]
     #[arg(long, global = true, value_name = "KEY", allow_hyphen_values = true)]
     demo_secret_key: Option<String>,
+    /// How mails leave: smtp://, smtps://, or file: for .eml files in `mails` of the data folder; better in the environment than
+    /// here, where others can see its password [env: PAYONCE_SMTP_URL] [default: no mails; in demo file:]
+    #[arg(long, global = true, value_name = "URL")]
+    smtp_url: Option<String>,
+    /// Whom mails are from; needed with an SMTP server [env: PAYONCE_MAIL_FROM] [default: payonce@localhost]
+    #[arg(long, global = true, value_name = "ADDRESS")]
+    mail_from: Option<String>,
     /// Requests a second per key and address in test mode, or off [env: PAYONCE_RATE_LIMIT] [default: 500]
     #[arg(long, global = true, value_name = "NUMBER|off", allow_hyphen_values = true)]
     rate_limit: Option<String>,
@@ -155,6 +162,8 @@ impl Flags {
             Setting::Secret => &self.secret,
             Setting::SecretOld => &self.secret_old,
             Setting::DemoSecretKey => &self.demo_secret_key,
+            Setting::SmtpUrl => &self.smtp_url,
+            Setting::MailFrom => &self.mail_from,
             Setting::RateLimit => &self.rate_limit,
             Setting::Config => &self.config,
         };

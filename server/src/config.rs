@@ -17,6 +17,7 @@ use std::{
     path::PathBuf,
 };
 
+use lettre::Address;
 use payment::Mode;
 
 use crate::cli::Flags;
@@ -29,7 +30,7 @@ pub use secret::{ALLOWED as ALLOWED_SECRET, SecretBytes, SecretText};
 pub use setting::Setting;
 pub use sources::{Environment, process_environment};
 pub use timing::Timing;
-pub use values::{Database, RateLimit};
+pub use values::{Database, MailTransport, RateLimit};
 
 const LISTEN: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 8080));
 const BANK_LISTEN: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 8090));
@@ -38,6 +39,11 @@ const BANK_LISTEN: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCAL
 pub const DEMO_SECRET_KEY: &str = "sk_test_demo";
 /// The demo merchant's publishable key.
 pub const DEMO_PUBLISHABLE_KEY: &str = "pk_test_demo";
+
+/// Whether a live merchant's webhooks may go to this address.
+pub(crate) fn is_public_https(url: &str) -> bool {
+    values::public_https_address(url).is_ok()
+}
 
 /// All settings, checked. Secrets in it do not show in `Debug`.
 #[derive(Clone, Debug)]
@@ -62,6 +68,10 @@ pub struct Settings {
     pub secret_old: Option<SecretBytes>,
     /// The demo merchant's secret key.
     pub demo_secret_key: SecretText,
+    /// How mails leave; none: no mails are sent, and none are promised.
+    pub mails: Option<MailTransport>,
+    /// Whom mails are from.
+    pub mail_from: Address,
     /// Requests a second.
     pub rate_limit: RateLimit,
     /// How long things take.
@@ -101,6 +111,7 @@ impl Settings {
         let mut problems = sources.problems;
         problems.extend(document.into_problems());
         problems.extend(settings.open_payment_page());
+        problems.extend(settings.nameless_mails());
         if problems.is_empty() { Ok(settings) } else { Err(ConfigError(problems)) }
     }
 
@@ -123,10 +134,25 @@ impl Settings {
             given_secret: sources.optional(Setting::Secret, values::secret),
             secret_old: sources.optional(Setting::SecretOld, values::secret),
             demo_secret_key: sources.or_default(Setting::DemoSecretKey, values::demo_key, known_key),
+            mails: sources.optional(Setting::SmtpUrl, values::mail_transport),
+            mail_from: sources.or_default(Setting::MailFrom, values::mail_address, values::nobody),
             rate_limit: sources.or_default(Setting::RateLimit, values::rate_limit, default_rate),
             timing: Timing::default(),
             merchants: Vec::new(),
         }
+    }
+
+    /// Where mails are kept that are written and not sent.
+    pub fn mail_folder(&self) -> PathBuf {
+        self.data.join("mails")
+    }
+
+    /// A mail server takes mails from somebody.
+    fn nameless_mails(&self) -> Option<Problem> {
+        let is_sent = matches!(self.mails, Some(MailTransport::Smtp(_)));
+        let (name, with) = (Setting::MailFrom.variable(), Setting::SmtpUrl.variable());
+        (is_sent && self.mail_from == values::nobody())
+            .then(|| Problem::new(format!("{name} is missing; needed with {with}: an address of yours")))
     }
 
     /// Who pays a live merchant must not do it on a page that others can change on its way.

@@ -9,8 +9,8 @@ use shop::{Config as ShopConfig, Shop, ShopDatabase};
 use super::serve::Running;
 use crate::{
     commands::shutdown_signal,
-    config::{Config, MerchantConfig, ProviderConfig, SecretText},
-    net, setup,
+    config::{Config, MailTransport, MerchantConfig, ProviderConfig, SecretText, WebhookConfig},
+    ids, net, setup,
 };
 
 const MERCHANT: &str = "mer_demo";
@@ -21,16 +21,21 @@ const BANK_SECRET: &str = "test_demo";
 const WEBHOOK_SECRET: &str = "whsec_ZXZlcnlib2R5IGtub3dzIHRoaXMgb25lOiBkZW1vISE=";
 
 /// Runs until it is told to stop.
-pub async fn run(config: Config) -> Result<()> {
+pub async fn run(mut config: Config) -> Result<()> {
+    config.settings.mails = config.settings.mails.or(Some(MailTransport::Folder));
     let bank_listener = net::bind(config.bank_listen, "PAYONCE_BANK_LISTEN").await?;
     let ledger = Ledger::File(config.data.join("bank.db"));
-    let banking_config =
-        bank::Config { notify_url: config.bank_notify_url.clone(), ..bank::Config::new(ledger) };
+    // Nobody but this bank knows it, and only until the next start.
+    let notify_secret = SecretText(ids::random_text());
+    let notify_url = config.bank_notify_url.clone().unwrap_or_else(|| {
+        format!("http://{}/v1/webhooks/yookassa/{MERCHANT}/{}", config.listen, notify_secret.0)
+    });
+    let banking_config = bank::Config { notify_url: Some(notify_url), ..bank::Config::new(ledger) };
     let bank = Bank::open(banking_config).context("cannot open the sandbox bank")?;
     let banking = tokio::spawn(bank.serve(bank_listener, shutdown_signal()));
 
     let running = Running::start(&config).await?;
-    setup::put_merchant(&running.app.engine, &merchant(&config)?).await?;
+    setup::put_merchant(&running.app.engine, &merchant(&config, notify_secret)?).await?;
     let shop = Shop::open(ShopConfig {
         api_url: format!("http://{}", config.listen),
         payment_pages_url: config.public_url.clone(),
@@ -39,7 +44,7 @@ pub async fn run(config: Config) -> Result<()> {
         webhook_secret: WEBHOOK_SECRET.to_owned(),
         database: ShopDatabase::File(config.data.join("shop.db")),
         bank_url: Some(config.bank_url.clone()),
-        mail_folder: Some(config.data.join("mails")),
+        mail_folder: (config.mails == Some(MailTransport::Folder)).then(|| config.mail_folder()),
     })?;
     // Last, so that whoever reaches it finds everything there.
     let listener = net::bind(config.listen, "PAYONCE_LISTEN").await?;
@@ -48,7 +53,7 @@ pub async fn run(config: Config) -> Result<()> {
     banking.await.context("the bank's task")?.context("the bank ended")
 }
 
-fn merchant(config: &Config) -> Result<MerchantConfig> {
+fn merchant(config: &Config, notify_secret: SecretText) -> Result<MerchantConfig> {
     Ok(MerchantConfig {
         id: MerchantId::parse(MERCHANT)?,
         name: "Зерно".to_owned(),
@@ -60,11 +65,15 @@ fn merchant(config: &Config) -> Result<MerchantConfig> {
             account: BANK_ACCOUNT.to_owned(),
             secret: SecretText(BANK_SECRET.to_owned()),
             url: config.bank_url.clone(),
-            notify_secret: None,
+            notify_secret: Some(notify_secret),
         },
         return_origins: vec![config.public_url.clone()],
         frame_origins: vec![config.public_url.clone()],
-        webhook: None,
+        webhook: Some(WebhookConfig {
+            // To the shop in this very process, whatever stands before the public address.
+            url: format!("http://{}/shop/webhooks", config.listen),
+            secret: SecretText(WEBHOOK_SECRET.to_owned()),
+        }),
     })
 }
 

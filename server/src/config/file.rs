@@ -77,13 +77,6 @@ fn read_timing(mut table: Table<'_>) -> Timing {
         }
     }
     table.refuse_others(&Timing::KEYS);
-    if timing.token_margin_ms >= timing.token_life_ms {
-        let name = table.name("token_margin_s");
-        table.complain(Problem::at(
-            table.origin(),
-            format_args!("{name} is too long; allowed: less than token_life_s"),
-        ));
-    }
     timing
 }
 

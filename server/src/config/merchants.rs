@@ -31,6 +31,8 @@ pub struct MerchantConfig {
     pub frame_origins: Vec<String>,
     /// Where it hears of payments.
     pub webhook: Option<WebhookConfig>,
+    /// Whether money taken for an order that was paid already is given back without a person.
+    pub refund_extras: bool,
 }
 
 /// An account with a provider.
@@ -57,7 +59,7 @@ pub struct WebhookConfig {
     pub secret: SecretText,
 }
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "id",
     "name",
     "mode",
@@ -67,6 +69,7 @@ const KEYS: [&str; 9] = [
     "return_origins",
     "frame_origins",
     "webhook",
+    "extras",
 ];
 const PROVIDER_KEYS: [&str; 5] = ["kind", "account", "secret", "url", "notify_secret"];
 const WEBHOOK_KEYS: [&str; 2] = ["url", "secret"];
@@ -89,6 +92,7 @@ pub fn read(mut table: Table<'_>, bank_url: &str) -> Option<MerchantConfig> {
     let return_origins = table.list("return_origins", values::origin);
     let frame_origins = table.list("frame_origins", values::origin);
     let webhook = table.table("webhook").map(|webhook| read_webhook(webhook, mode));
+    let extras = table.parsed("extras", Shown::Openly, extras);
     table.refuse_others(&KEYS);
     Some(MerchantConfig {
         id: id?,
@@ -103,7 +107,17 @@ pub fn read(mut table: Table<'_>, bank_url: &str) -> Option<MerchantConfig> {
             Some(webhook) => Some(webhook?),
             None => None,
         },
+        refund_extras: extras.unwrap_or(false),
     })
+}
+
+/// What becomes of money that is taken for an order that was paid already; whether it is given back.
+fn extras(text: &str) -> Result<bool, Allowed> {
+    match text {
+        "review" => Ok(false),
+        "refund" => Ok(true),
+        _ => Err(Allowed("\"review\" or \"refund\"")),
+    }
 }
 
 fn name(text: &str) -> Result<String, Allowed> {
@@ -181,7 +195,7 @@ fn read_webhook(mut table: Table<'_>, mode: Option<Mode>) -> Option<WebhookConfi
         Some(Mode::Live) => values::public_https_address(text),
         Some(Mode::Test) | None => values::web_address(text),
     });
-    let secret = table.required("secret", Shown::Never, values::shared_secret);
+    let secret = table.required("secret", Shown::Never, values::webhook_secret);
     table.refuse_others(&WEBHOOK_KEYS);
     Some(WebhookConfig { url: url?, secret: SecretText(secret?) })
 }

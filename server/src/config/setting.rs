@@ -23,6 +23,10 @@ pub enum Setting {
     SecretOld,
     /// The demo merchant's key.
     DemoSecretKey,
+    /// How mails leave.
+    SmtpUrl,
+    /// Whom mails are from.
+    MailFrom,
     /// Requests a second.
     RateLimit,
     /// The TOML file.
@@ -34,7 +38,7 @@ pub const PREFIX: &str = "PAYONCE_";
 
 impl Setting {
     /// All of them, in the order they are documented.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Listen,
         Self::BankListen,
         Self::Data,
@@ -45,6 +49,8 @@ impl Setting {
         Self::Secret,
         Self::SecretOld,
         Self::DemoSecretKey,
+        Self::SmtpUrl,
+        Self::MailFrom,
         Self::RateLimit,
         Self::Config,
     ];
@@ -62,6 +68,8 @@ impl Setting {
             Self::Secret => "PAYONCE_SECRET",
             Self::SecretOld => "PAYONCE_SECRET_OLD",
             Self::DemoSecretKey => "PAYONCE_DEMO_SECRET_KEY",
+            Self::SmtpUrl => "PAYONCE_SMTP_URL",
+            Self::MailFrom => "PAYONCE_MAIL_FROM",
             Self::RateLimit => "PAYONCE_RATE_LIMIT",
             Self::Config => "PAYONCE_CONFIG",
         }
@@ -80,7 +88,7 @@ impl Setting {
     /// Whether its value must never be shown.
     pub fn is_secret(self) -> bool {
         match self {
-            Self::Secret | Self::SecretOld | Self::DemoSecretKey => true,
+            Self::Secret | Self::SecretOld | Self::DemoSecretKey | Self::SmtpUrl => true,
             Self::Listen
             | Self::BankListen
             | Self::Data
@@ -88,6 +96,7 @@ impl Setting {
             | Self::PublicUrl
             | Self::BankUrl
             | Self::BankNotifyUrl
+            | Self::MailFrom
             | Self::RateLimit
             | Self::Config => false,
         }

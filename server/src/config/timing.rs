@@ -15,7 +15,7 @@ pub struct Timing {
     pub execute_ms: i64,
     /// How long a card token lives at the provider.
     pub token_life_ms: i64,
-    /// A card token with less life than this left is not used any more.
+    /// Added to it: after both, no straggling request can take money, and a listing without the payment is evidence.
     pub token_margin_ms: i64,
     /// How far apart two looks at a provider's listing are.
     pub listing_gap_ms: i64,
