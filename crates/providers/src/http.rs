@@ -3,9 +3,14 @@
 use std::time::Duration;
 
 use payment::{NotExecutedReason, UnknownReason};
-use reqwest::{Client, RequestBuilder, StatusCode, header::RETRY_AFTER, redirect::Policy};
+use reqwest::{
+    Body, Client, RequestBuilder, Response, StatusCode, Url, header::RETRY_AFTER, redirect::Policy, retry,
+};
 
-use crate::Reply;
+use crate::{
+    MayLeave, Reply,
+    last_look::{Fate, GuardedBody, LastLook},
+};
 
 /// A provider's answer is awaited this long; then the result is unknown, and the work goes on.
 const DEADLINE: Duration = Duration::from_secs(25);
@@ -21,31 +26,87 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
-/// A client that follows no redirect: a payment goes where it was frozen to go.
-pub(crate) fn client() -> Result<Client, reqwest::Error> {
-    Client::builder().timeout(DEADLINE).connect_timeout(CONNECT_DEADLINE).redirect(Policy::none()).build()
+/// There is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// Not a byte left.
+    NotSent(NotExecutedReason),
+    /// Anything may have happened.
+    Unknown(UnknownReason),
 }
 
-/// Sends; on failure says what it means.
-pub(crate) async fn send(request: RequestBuilder) -> Result<Answer, Reply> {
-    let no_answer = Reply::Unknown { reason: UnknownReason::NoAnswer, retry_after_ms: None };
-    let mut response = request.send().await.map_err(|error| {
+impl<O> From<NoAnswer> for Reply<O> {
+    fn from(none: NoAnswer) -> Self {
+        match none {
+            NoAnswer::NotSent(reason) => Self::NotExecuted { reason, retry_after_ms: None },
+            NoAnswer::Unknown(reason) => Self::Unknown { reason, retry_after_ms: None },
+        }
+    }
+}
+
+/// A client that follows no redirect (a payment goes where it was frozen to go), sends nothing again by itself, and speaks HTTP/1:
+/// HTTP/2 sends a request's head before it looks at the body, and the last look would come too late.
+pub(crate) fn client() -> Result<Client, reqwest::Error> {
+    Client::builder()
+        .timeout(DEADLINE)
+        .connect_timeout(CONNECT_DEADLINE)
+        .redirect(Policy::none())
+        .retry(retry::never())
+        .http1_only()
+        .build()
+}
+
+/// The address of a path below an account's base. A path that an address would bend, as `..` does, leads nowhere.
+pub(crate) fn address(base: &str, path: &str) -> Result<Url, NoAnswer> {
+    let url = Url::parse(&format!("{base}{path}")).ok().filter(|url| url.as_str().ends_with(path));
+    url.ok_or(NoAnswer::NotSent(NotExecutedReason::NotSent))
+}
+
+/// Sends a body that may leave only if the last look allows it.
+pub(crate) async fn send(
+    request: RequestBuilder,
+    body: Vec<u8>,
+    may_leave: MayLeave,
+) -> Result<Answer, NoAnswer> {
+    let look = LastLook::new(may_leave);
+    let Some(body) = GuardedBody::new(body, look.clone()) else {
+        return Err(NoAnswer::NotSent(NotExecutedReason::NotSent));
+    };
+    match request.body(Body::wrap(body)).send().await {
+        Ok(response) => read(response).await,
+        // What the client says of its error does not matter: the body knows whether it was let out.
+        Err(_) => Err(match look.end() {
+            Fate::Waiting => NoAnswer::NotSent(NotExecutedReason::NotSent),
+            Fate::TooLate => NoAnswer::NotSent(NotExecutedReason::TooLate),
+            Fate::Left => NoAnswer::Unknown(UnknownReason::NoAnswer),
+        }),
+    }
+}
+
+/// Asks a question, which changes nothing.
+pub(crate) async fn ask(request: RequestBuilder) -> Result<Answer, NoAnswer> {
+    let response = request.send().await.map_err(|error| {
         // Both happen before the first byte of the request leaves.
         if error.is_connect() || error.is_builder() {
-            Reply::NotExecuted { reason: NotExecutedReason::NotSent, retry_after_ms: None }
+            NoAnswer::NotSent(NotExecutedReason::NotSent)
         } else {
-            no_answer.clone()
+            NoAnswer::Unknown(UnknownReason::NoAnswer)
         }
     })?;
+    read(response).await
+}
+
+async fn read(mut response: Response) -> Result<Answer, NoAnswer> {
     let status = response.status();
     let retry_after_s =
-        response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse::<i64>().ok());
+        response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse::<u32>().ok());
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|_| no_answer.clone())? {
+    let cut = |_| NoAnswer::Unknown(UnknownReason::NoAnswer);
+    while let Some(chunk) = response.chunk().await.map_err(cut)? {
         if body.len() + chunk.len() > MAX_BODY_BYTES {
-            return Err(Reply::Unknown { reason: UnknownReason::Unreadable, retry_after_ms: None });
+            return Err(NoAnswer::Unknown(UnknownReason::Unreadable));
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Answer { status, retry_after_ms: retry_after_s.map(|s| s.saturating_mul(1000)), body })
+    Ok(Answer { status, retry_after_ms: retry_after_s.map(|s| i64::from(s) * 1000), body })
 }

@@ -1,21 +1,28 @@
 //! YooKassa, API v3. Header `Idempotence-Key`, at most 64 characters; keys live 24 h after the first request; HTTP 500 says
 //! nothing about the payment; a 400 means that the request is wrong and wants a new key.
 
-mod decode;
+mod answers;
+mod encode;
+#[cfg(test)]
+mod fixtures;
+mod notices;
+mod objects;
 
 use async_trait::async_trait;
-use payment::{Capture, ObjectId, ProviderKey, Timestamp};
-use reqwest::{Client, Method as HttpMethod};
-use serde_json::{Value, json};
+use payment::{Money, ObjectId, ObjectStatus, Observation, RefundObservation};
+use reqwest::{Client, Method as HttpMethod, RequestBuilder, header::CONTENT_TYPE};
 
-use crate::{Account, Encoded, Method, Page, PayRequest, Provider, Reply, http};
+use crate::{
+    Account, Encoded, Notice, Outgoing, Page, PayRequest, Provider, RefundRequest, Reply, Span,
+    http::{self, Answer, NoAnswer},
+};
 
 /// The key's documented life.
 const KEY_WINDOW_MS: i64 = 24 * 3_600_000;
 /// Taken off it: clocks differ, and a request under way arrives later than it was sent.
 const KEY_MARGIN_MS: i64 = 3_600_000;
-/// Longest page of a listing.
-const PAGE: &str = "100";
+/// A card payment that nobody confirms ends after about this long.
+const PENDING_ENDS_AFTER_MS: i64 = 3_600_000;
 
 /// The provider.
 pub struct YooKassa {
@@ -28,8 +35,28 @@ impl YooKassa {
         Ok(Self { client: http::client()? })
     }
 
-    fn get(&self, account: &Account, path: &str) -> reqwest::RequestBuilder {
-        self.client.get(format!("{}{path}", account.url)).basic_auth(&account.id, Some(&account.secret.0))
+    fn request(&self, method: HttpMethod, account: &Account, path: &str) -> Result<RequestBuilder, NoAnswer> {
+        let request = self.client.request(method, http::address(&account.url, path)?);
+        Ok(request.basic_auth(&account.id, Some(&account.secret.0)))
+    }
+
+    async fn post(&self, account: &Account, outgoing: Outgoing) -> Result<Answer, NoAnswer> {
+        let Outgoing { method, path, body, key, may_leave } = outgoing;
+        let method = HttpMethod::from_bytes(method.as_bytes()).unwrap_or(HttpMethod::POST);
+        let request = self
+            .request(method, account, &path)?
+            .header("Idempotence-Key", key.to_string())
+            .header(CONTENT_TYPE, "application/json");
+        http::send(request, body, may_leave).await
+    }
+
+    async fn get(
+        &self,
+        account: &Account,
+        path: &str,
+        filters: &[(&str, String)],
+    ) -> Result<Answer, NoAnswer> {
+        http::ask(self.request(HttpMethod::GET, account, path)?.query(filters)).await
     }
 }
 
@@ -43,62 +70,74 @@ impl Provider for YooKassa {
         Some(KEY_WINDOW_MS - KEY_MARGIN_MS)
     }
 
-    fn encode_pay(&self, request: &PayRequest) -> Encoded {
-        let mut metadata = request.metadata.clone();
-        metadata.insert("checkout_id".to_owned(), request.checkout.to_string());
-        metadata.insert("order_id".to_owned(), request.order.to_string());
-        metadata.insert("payment_intent_id".to_owned(), request.intent.to_string());
-        let mut body = json!({
-            "amount": { "value": request.amount.decimal(), "currency": request.amount.currency().code() },
-            "capture": request.capture == Capture::Automatic,
-            "metadata": metadata,
-            // Also for a card: its bank may ask for 3-D Secure.
-            "confirmation": { "type": "redirect", "return_url": request.return_url },
-        });
-        if let Method::CardToken(token) = &request.method {
-            body["payment_token"] = Value::from(token.as_str());
-        }
-        if let Some(description) = &request.description {
-            body["description"] = Value::from(description.as_str());
-        }
-        Encoded { method: "POST", path: "/v3/payments", body: body.to_string().into_bytes() }
+    fn proves_absence(&self) -> bool {
+        true
     }
 
-    async fn send(
+    fn pending_ends_after_ms(&self) -> Option<i64> {
+        Some(PENDING_ENDS_AFTER_MS)
+    }
+
+    fn can_cancel(&self, status: &ObjectStatus) -> bool {
+        *status == ObjectStatus::WaitingForCapture
+    }
+
+    fn encode_pay(&self, request: &PayRequest) -> Encoded {
+        encode::pay(request)
+    }
+
+    fn encode_capture(&self, payment: &ObjectId, amount: Money) -> Encoded {
+        encode::capture(payment, amount)
+    }
+
+    fn encode_cancel(&self, payment: &ObjectId) -> Encoded {
+        encode::cancel(payment)
+    }
+
+    fn encode_refund(&self, request: &RefundRequest) -> Encoded {
+        encode::refund(request)
+    }
+
+    async fn send(&self, account: &Account, request: Outgoing) -> Reply {
+        answers::reply(self.post(account, request).await, objects::payment)
+    }
+
+    async fn send_refund(&self, account: &Account, request: Outgoing) -> Reply<RefundObservation> {
+        answers::reply(self.post(account, request).await, objects::refund)
+    }
+
+    async fn query(&self, account: &Account, payment: &ObjectId) -> Reply {
+        let path = encode::one(encode::PAYMENTS, payment);
+        answers::reply(self.get(account, &path, &[]).await, objects::payment)
+    }
+
+    async fn query_refund(&self, account: &Account, refund: &ObjectId) -> Reply<RefundObservation> {
+        let path = encode::one(encode::REFUNDS, refund);
+        answers::reply(self.get(account, &path, &[]).await, objects::refund)
+    }
+
+    async fn list(&self, account: &Account, span: Span, cursor: Option<&str>) -> Page<Observation> {
+        let filters = encode::filters(span, cursor);
+        answers::page(self.get(account, encode::PAYMENTS, &filters).await, objects::payment)
+    }
+
+    async fn list_refunds(
         &self,
         account: &Account,
-        method: &str,
-        path: &str,
-        body: Vec<u8>,
-        key: ProviderKey,
-    ) -> Reply {
-        let method = HttpMethod::from_bytes(method.as_bytes()).unwrap_or(HttpMethod::POST);
-        let request = self
-            .client
-            .request(method, format!("{}{path}", account.url))
-            .basic_auth(&account.id, Some(&account.secret.0))
-            .header("Idempotence-Key", key.to_string())
-            .header(reqwest::header::CONTENT_TYPE, "application/json")
-            .body(body);
-        match http::send(request).await {
-            Ok(answer) => decode::reply(&answer),
-            Err(reply) => reply,
-        }
+        of: Option<&ObjectId>,
+        span: Span,
+        cursor: Option<&str>,
+    ) -> Page<RefundObservation> {
+        let mut filters = encode::filters(span, cursor);
+        filters.extend(of.map(|payment| ("payment_id", payment.to_string())));
+        answers::page(self.get(account, encode::REFUNDS, &filters).await, objects::refund)
     }
 
-    async fn query(&self, account: &Account, object: &ObjectId) -> Reply {
-        match http::send(self.get(account, &format!("/v3/payments/{object}"))).await {
-            Ok(answer) => decode::reply(&answer),
-            Err(reply) => reply,
-        }
+    fn read_notice(&self, body: &[u8]) -> Option<Notice> {
+        notices::read(body)
     }
 
-    async fn list(&self, account: &Account, from: Timestamp, cursor: Option<&str>) -> Page {
-        let mut query = vec![("created_at.gte", decode::rfc3339(from)), ("limit", PAGE.to_owned())];
-        query.extend(cursor.map(|cursor| ("cursor", cursor.to_owned())));
-        match http::send(self.get(account, "/v3/payments").query(&query)).await {
-            Ok(answer) => decode::page(&answer),
-            Err(_) => Page::Failed { retry_after_ms: None },
-        }
+    fn has_reached(&self, now: &ObjectStatus, announced: &str) -> bool {
+        notices::has_reached(now, announced)
     }
 }

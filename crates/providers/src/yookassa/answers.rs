@@ -1,0 +1,193 @@
+//! What YooKassa's answers mean. Pure. Whatever cannot be read is unknown, never success.
+
+use payment::{NotExecutedReason, UnknownReason};
+use reqwest::StatusCode;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    Page, Reply,
+    http::{Answer, NoAnswer},
+};
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    description: String,
+}
+
+#[derive(Deserialize)]
+struct Processing {
+    /// Milliseconds, as YooKassa documents.
+    #[serde(default)]
+    retry_after: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct List {
+    items: Vec<Value>,
+    #[serde(default)]
+    next_cursor: Option<String>,
+}
+
+/// The answer to a send or a query. `read` takes the object as it is written.
+pub(super) fn reply<W: DeserializeOwned, O>(
+    answer: Result<Answer, NoAnswer>,
+    read: impl FnOnce(W) -> Option<O>,
+) -> Reply<O> {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(none) => return none.into(),
+    };
+    let retry_after_ms = wait_ms(&answer);
+    let unknown = |reason| Reply::Unknown { reason, retry_after_ms };
+    let not_executed = |reason| Reply::NotExecuted { reason, retry_after_ms };
+    match answer.status {
+        StatusCode::OK | StatusCode::CREATED => serde_json::from_slice(&answer.body)
+            .ok()
+            .and_then(read)
+            .map_or(unknown(UnknownReason::Unreadable), Reply::Object),
+        StatusCode::ACCEPTED => unknown(UnknownReason::Accepted),
+        StatusCode::BAD_REQUEST => match serde_json::from_slice::<ErrorBody>(&answer.body) {
+            Ok(body) if body.kind == "error" => {
+                Reply::Rejected { code: body.code, message: body.description }
+            }
+            // Not YooKassa's own words: a proxy's, perhaps.
+            Ok(_) | Err(_) => unknown(UnknownReason::Unreadable),
+        },
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => not_executed(NotExecutedReason::NotAuthorized),
+        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => not_executed(NotExecutedReason::NotFound),
+        StatusCode::TOO_MANY_REQUESTS => not_executed(NotExecutedReason::RateLimited),
+        status if status.is_server_error() => unknown(UnknownReason::ProviderError),
+        _ => unknown(UnknownReason::Unreadable),
+    }
+}
+
+/// A page of a listing. `read` takes a row as it is written.
+pub(super) fn page<W: DeserializeOwned, O>(
+    answer: Result<Answer, NoAnswer>,
+    read: impl Fn(W) -> Option<O>,
+) -> Page<O> {
+    let Ok(answer) = answer else { return Page::Failed { retry_after_ms: None } };
+    let list = (answer.status == StatusCode::OK)
+        .then(|| serde_json::from_slice::<List>(&answer.body).ok())
+        .flatten();
+    let Some(list) = list else { return Page::Failed { retry_after_ms: wait_ms(&answer) } };
+    let rows = list.items.len();
+    let read_row = |row| serde_json::from_value(row).ok().and_then(&read);
+    let objects: Vec<_> = list.items.into_iter().filter_map(read_row).collect();
+    Page::Objects { unreadable: rows - objects.len(), objects, next: list.next_cursor }
+}
+
+/// How long we are to wait: a 202 says it in its body, whatever else in its head.
+fn wait_ms(answer: &Answer) -> Option<i64> {
+    let told = (answer.status == StatusCode::ACCEPTED)
+        .then(|| serde_json::from_slice::<Processing>(&answer.body).ok()?.retry_after)
+        .flatten();
+    told.map(i64::from).or(answer.retry_after_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use payment::Observation;
+
+    use super::*;
+    use crate::yookassa::{fixtures::PAID, objects};
+
+    fn answer(status: u16, body: &str) -> Result<Answer, NoAnswer> {
+        let status = StatusCode::from_u16(status).unwrap();
+        Ok(Answer { status, retry_after_ms: None, body: body.as_bytes().to_vec() })
+    }
+
+    fn told(status: u16, body: &str) -> Reply {
+        reply(answer(status, body), objects::payment)
+    }
+
+    fn listed(answer: Result<Answer, NoAnswer>) -> Page {
+        page(answer, objects::payment)
+    }
+
+    #[test]
+    fn r10_what_does_not_read_is_unknown_and_never_success() {
+        let zero = PAID.replace("1500.00", "0.00");
+        let strange = PAID.replace("succeeded", "sort_of");
+        let number = PAID.replace(r#""1500.00""#, "1500.00");
+        let twice = PAID.replace(r#""id""#, r#""status":"succeeded","id""#);
+        let nested = "[".repeat(100_000);
+        let long = PAID.replace("2f-1", &"x".repeat(100_000));
+        let bodies =
+            ["", "<html>", "{}", "null", "[]", &PAID[..40], &zero, &strange, &number, &twice, &nested, &long];
+        for body in bodies {
+            let expected = Reply::Unknown { reason: UnknownReason::Unreadable, retry_after_ms: None };
+            assert_eq!(told(200, body), expected, "{:.80}", body);
+        }
+        for status in [500, 502, 503, 504] {
+            let expected = Reply::Unknown { reason: UnknownReason::ProviderError, retry_after_ms: None };
+            assert_eq!(told(status, PAID), expected, "{status}");
+        }
+        for status in [201, 204, 206, 301, 302, 408, 409, 422] {
+            assert_eq!(matches!(told(status, PAID), Reply::Object(_)), status == 201, "{status}");
+        }
+    }
+
+    #[test]
+    fn errors_mean_what_semantics_say() {
+        let error = r#"{"type":"error","id":"x","code":"invalid_request","description":"Bad amount","parameter":"amount"}"#;
+        let rejected =
+            Reply::Rejected { code: "invalid_request".to_owned(), message: "Bad amount".to_owned() };
+        assert_eq!(told(400, error), rejected);
+        assert!(matches!(told(400, "nginx"), Reply::Unknown { .. }));
+        for (status, reason) in [
+            (401, NotExecutedReason::NotAuthorized),
+            (403, NotExecutedReason::NotAuthorized),
+            (404, NotExecutedReason::NotFound),
+            (405, NotExecutedReason::NotFound),
+            (429, NotExecutedReason::RateLimited),
+        ] {
+            assert_eq!(told(status, error), Reply::NotExecuted { reason, retry_after_ms: None }, "{status}");
+        }
+    }
+
+    #[test]
+    fn fault_202_says_in_its_body_how_long_to_wait() {
+        let accepted = |retry_after_ms| Reply::<Observation>::Unknown {
+            reason: UnknownReason::Accepted,
+            retry_after_ms,
+        };
+        let processing = r#"{"type":"processing","description":"…","retry_after":1800}"#;
+        assert_eq!(told(202, processing), accepted(Some(1800)));
+        for odd in ["", "{}", r#"{"retry_after":"soon"}"#, r#"{"retry_after":-5}"#, r#"{"retry_after":1e99}"#]
+        {
+            assert_eq!(told(202, odd), accepted(None), "{odd}");
+        }
+        assert_eq!(listed(answer(202, processing)), Page::Failed { retry_after_ms: Some(1800) });
+    }
+
+    #[test]
+    fn a_listing_counts_what_it_cannot_read() {
+        let body = format!(r#"{{"type":"list","items":[{PAID},{{"id":"odd"}},7,null],"next_cursor":"c2"}}"#);
+        let Page::Objects { objects, unreadable, next } = listed(answer(200, &body)) else {
+            panic!("no page")
+        };
+        assert_eq!((objects.len(), unreadable, next.as_deref()), (1, 3, Some("c2")));
+    }
+
+    #[test]
+    fn what_is_no_listing_is_a_failed_page() {
+        let empty = r#"{"type":"list","items":[]}"#;
+        assert_eq!(
+            listed(answer(200, empty)),
+            Page::Objects { objects: Vec::new(), unreadable: 0, next: None }
+        );
+        for status in [401, 404, 429, 500] {
+            assert_eq!(listed(answer(status, empty)), Page::Failed { retry_after_ms: None });
+        }
+        for body in ["", "{}", "[]", r#"{"items":{}}"#, r#"{"items":[],"next_cursor":7}"#] {
+            assert_eq!(listed(answer(200, body)), Page::Failed { retry_after_ms: None }, "{body}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! YooKassa's payments and refunds in our words. Pure. What contradicts the shape we know is no object at all; fields that we do
+//! not know are passed over.
+
+use jiff::Timestamp as Moment;
+use payment::{
+    Currency, Ending, IntentId, Money, ObjectId, ObjectStatus, Observation, OperationId, OrderId, PaidWith,
+    RefundObservation, RefundStatus, Timestamp,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A payment, as it is written.
+#[derive(Deserialize)]
+pub(super) struct Payment {
+    id: String,
+    status: String,
+    amount: Amount,
+    /// Whoever made the payment wrote it: of any shape.
+    #[serde(default)]
+    metadata: Value,
+    #[serde(default)]
+    payment_method: Option<PaymentMethod>,
+    #[serde(default)]
+    confirmation: Option<Confirmation>,
+    #[serde(default)]
+    cancellation_details: Option<CancellationDetails>,
+    #[serde(default)]
+    created_at: Option<String>,
+}
+
+/// A refund, as it is written.
+#[derive(Deserialize)]
+pub(super) struct Refund {
+    id: String,
+    payment_id: String,
+    status: String,
+    amount: Amount,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    metadata: Value,
+    #[serde(default)]
+    cancellation_details: Option<CancellationDetails>,
+    #[serde(default)]
+    created_at: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Amount {
+    value: String,
+    currency: String,
+}
+
+#[derive(Deserialize)]
+struct PaymentMethod {
+    #[serde(default)]
+    card: Option<Card>,
+}
+
+#[derive(Deserialize)]
+struct Card {
+    #[serde(default)]
+    last4: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Confirmation {
+    #[serde(default)]
+    confirmation_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct CancellationDetails {
+    #[serde(default)]
+    reason: String,
+}
+
+/// A payment in our words. `None`: a status, a sum or an id that cannot be.
+pub(super) fn payment(payment: Payment) -> Option<Observation> {
+    let status = match payment.status.as_str() {
+        "pending" => {
+            ObjectStatus::Pending { confirmation_url: payment.confirmation.and_then(|c| c.confirmation_url) }
+        }
+        "waiting_for_capture" => ObjectStatus::WaitingForCapture,
+        "succeeded" => ObjectStatus::Succeeded,
+        "canceled" => ObjectStatus::Ended(ending(reason(payment.cancellation_details))),
+        _ => return None,
+    };
+    let last4 = payment.payment_method.and_then(|method| method.card).and_then(|card| card.last4);
+    Some(Observation {
+        object: ObjectId::parse(payment.id).ok()?,
+        status,
+        amount: money(&payment.amount)?,
+        intent: intent(&payment.metadata),
+        order: text(&payment.metadata, "order_id").and_then(|id| OrderId::parse(id).ok()),
+        paid_with: last4.map(|last4| PaidWith { last4: Some(last4) }),
+        created_at: moment(payment.created_at),
+    })
+}
+
+/// A refund in our words. `None`: a status, a sum or an id that cannot be.
+pub(super) fn refund(refund: Refund) -> Option<RefundObservation> {
+    let status = match refund.status.as_str() {
+        "pending" => RefundStatus::Pending,
+        "succeeded" => RefundStatus::Succeeded,
+        "canceled" => RefundStatus::Canceled { code: reason(refund.cancellation_details) },
+        _ => return None,
+    };
+    Some(RefundObservation {
+        object: ObjectId::parse(refund.id).ok()?,
+        payment: ObjectId::parse(refund.payment_id).ok()?,
+        status,
+        amount: money(&refund.amount)?,
+        operation: operation(refund.description.as_deref(), &refund.metadata),
+        created_at: moment(refund.created_at),
+    })
+}
+
+/// Our intent, where the metadata names one.
+pub(super) fn intent(metadata: &Value) -> Option<IntentId> {
+    text(metadata, "payment_intent_id")?.parse().ok()
+}
+
+/// Our operation: the first word of the description, which is always kept; else what the metadata says.
+fn operation(description: Option<&str>, metadata: &Value) -> Option<OperationId> {
+    let described = description.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    described.or_else(|| text(metadata, "operation_id")?.parse().ok())
+}
+
+fn text<'a>(metadata: &'a Value, name: &str) -> Option<&'a str> {
+    metadata.get(name)?.as_str()
+}
+
+fn money(amount: &Amount) -> Option<Money> {
+    Money::parse(&amount.value, Currency::parse(&amount.currency).ok()?).ok()
+}
+
+fn moment(created_at: Option<String>) -> Option<Timestamp> {
+    created_at?.parse::<Moment>().ok().map(|at| Timestamp(at.as_millisecond()))
+}
+
+fn reason(details: Option<CancellationDetails>) -> String {
+    details.map_or_else(String::new, |details| details.reason)
+}
+
+/// `cancellation_details.reason`: withdrawn and run out are not refusals.
+fn ending(code: String) -> Ending {
+    match code.as_str() {
+        "canceled_by_merchant" | "expired_on_capture" => Ending::Canceled { code },
+        "expired_on_confirmation" => Ending::Expired { code },
+        _ => Ending::Declined { code },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yookassa::fixtures::{PAID, REFUND};
+
+    fn read_payment(text: &str) -> Option<Observation> {
+        payment(serde_json::from_str(text).ok()?)
+    }
+
+    fn read_refund(text: &str) -> Option<RefundObservation> {
+        refund(serde_json::from_str(text).ok()?)
+    }
+
+    #[test]
+    fn a_payment_reads_as_an_observation() {
+        let seen = read_payment(PAID).unwrap();
+        assert_eq!(seen.status, ObjectStatus::Succeeded);
+        assert_eq!(seen.amount.to_string(), "1500.00 RUB");
+        assert_eq!(
+            seen.intent.map(|id| id.to_string()),
+            Some("pi_00000000000000000000000000000001".to_owned())
+        );
+        assert_eq!(seen.order, OrderId::parse("№ 7").ok());
+        assert_eq!(seen.paid_with.and_then(|paid| paid.last4), Some("4444".to_owned()));
+        assert_eq!(seen.created_at, Some(Timestamp(1_796_032_800_123)));
+    }
+
+    #[test]
+    fn a_payment_of_strangers_reads_whatever_their_metadata() {
+        let long = format!(r#"{{"order_id":"{}"}}"#, "x".repeat(65));
+        let odd = r#"{"payment_intent_id":7,"order_id":["a"]}"#;
+        for metadata in ["null", "[]", "{}", "7", r#""text""#, odd, &long] {
+            let text = PAID.replace(
+                &PAID[PAID.find(r#"{"payment_intent"#).unwrap()..PAID.find(",\"payment_method").unwrap()],
+                metadata,
+            );
+            let seen = read_payment(&text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((seen.intent, seen.order), (None, None), "{metadata}");
+        }
+    }
+
+    #[test]
+    fn an_end_is_told_by_its_reason() {
+        let ended = |reason: &str| {
+            let details = format!(r#""canceled","cancellation_details":{{"party":"x","reason":"{reason}"}}"#);
+            let Some(Observation { status: ObjectStatus::Ended(ending), .. }) =
+                read_payment(&PAID.replace(r#""succeeded""#, &details))
+            else {
+                panic!("{reason}")
+            };
+            ending
+        };
+        let code = |code: &str| code.to_owned();
+        let (declined, expired) = ("insufficient_funds", "expired_on_confirmation");
+        assert_eq!(ended(declined), Ending::Declined { code: code(declined) });
+        assert_eq!(ended(expired), Ending::Expired { code: code(expired) });
+        for canceled in ["canceled_by_merchant", "expired_on_capture"] {
+            assert_eq!(ended(canceled), Ending::Canceled { code: code(canceled) });
+        }
+    }
+
+    #[test]
+    fn a_refund_reads_as_an_observation() {
+        let seen = read_refund(REFUND).unwrap();
+        assert_eq!(seen.object.as_str(), "216749f7-0016-50be-b000-078d43a63ae4");
+        assert_eq!(seen.payment.as_str(), "216749da-000f-50be-b000-096747fad91e");
+        assert_eq!(seen.status, RefundStatus::Succeeded);
+        assert_eq!(seen.amount.to_string(), "1.00 RUB");
+        assert_eq!(
+            seen.operation.map(|id| id.to_string()),
+            Some("op_00000000000000000000000000000002".to_owned())
+        );
+        assert_eq!(seen.created_at, Some(Timestamp(1_507_145_271_407)));
+    }
+
+    #[test]
+    fn a_refund_stands_where_its_status_says() {
+        let status = |status: &str| Some(read_refund(&REFUND.replace(r#""succeeded""#, status))?.status);
+        assert_eq!(status(r#""pending""#), Some(RefundStatus::Pending));
+        let canceled =
+            r#""canceled","cancellation_details":{"party":"yoo_money","reason":"insufficient_funds"}"#;
+        assert_eq!(status(canceled), Some(RefundStatus::Canceled { code: "insufficient_funds".to_owned() }));
+        assert_eq!(status(r#""canceled""#), Some(RefundStatus::Canceled { code: String::new() }));
+        for odd in [r#""waiting_for_capture""#, r#""Succeeded""#, "true", "null", r#"["succeeded"]"#] {
+            assert_eq!(status(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_refunds_operation_is_in_its_description_or_else_in_its_metadata() {
+        let id = |number| Some(OperationId(uuid::Uuid::from_u128(number)));
+        let metadata = serde_json::json!({ "operation_id": "op_00000000000000000000000000000009" });
+        let ours = "op_00000000000000000000000000000002";
+        assert_eq!(operation(Some(ours), &metadata), id(2));
+        assert_eq!(operation(Some(&format!("{ours} because")), &Value::Null), id(2));
+        for other in [Some("by hand"), Some(""), Some("op_2 x"), Some(&*format!("see {ours}")), None] {
+            assert_eq!(operation(other, &metadata), id(9), "{other:?}");
+            assert_eq!(operation(other, &Value::Null), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn r10_a_refund_that_does_not_read_is_none() {
+        let cases = [
+            ("216749f7-0016-50be-b000-078d43a63ae4", String::new()),
+            ("216749f7-0016-50be-b000-078d43a63ae4", "x".repeat(129)),
+            (r#""216749da-000f-50be-b000-096747fad91e""#, "7".to_owned()),
+            (r#""payment_id""#, r#""of""#.to_owned()),
+            ("1.00", "1.001".to_owned()),
+            ("1.00", "0.00".to_owned()),
+            ("RUB", "ROUBLE".to_owned()),
+            (r#"{"value":"1.00","currency":"RUB"}"#, r#""1.00""#.to_owned()),
+        ];
+        for (of, to) in cases {
+            assert_eq!(read_refund(&REFUND.replace(of, &to)), None, "{of} → {to}");
+        }
+    }
+}
