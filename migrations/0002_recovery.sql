@@ -99,6 +99,9 @@ ALTER TABLE charge ADD COLUMN refunded_minor BIGINT NOT NULL DEFAULT 0
 CREATE INDEX charge_of_checkout ON charge (merchant_id, checkout_id);
 CREATE INDEX charge_extra ON charge (merchant_id, provider_object_id) WHERE extra = 1;
 
+-- Whether money taken for a paid checkout is given back without a person.
+ALTER TABLE merchant ADD COLUMN refund_extras BIGINT NOT NULL DEFAULT 0 CHECK (refund_extras IN (0, 1));
+
 -- The last moment some server was alive. One row.
 CREATE TABLE heartbeat (
     id    BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),

@@ -1,5 +1,7 @@
 //! Records as the API shows them.
 
+mod progress;
+
 use contract::{
     Amount, Attempt, Checkout, CheckoutIntent, CheckoutStatus, Decline, IntentState, JournalEntry, Metadata,
     NextAction, PaymentIntent, PaymentMethod, ProviderLink,
@@ -7,6 +9,8 @@ use contract::{
 use engine::Answers;
 use payment::{Money, State, StateName, Timestamp};
 use store::{Answer, CheckoutRecord, IntentRecord, Story};
+
+pub(crate) use progress::is_awaited;
 
 /// What is said of a decline that came without words.
 const ISSUER_DECLINED: &str = "The card was declined. No money was taken.";
@@ -44,7 +48,7 @@ pub(crate) fn rfc3339(at: Timestamp) -> String {
     format!("{moment:.3}")
 }
 
-fn amount(money: Money) -> Amount {
+pub(crate) fn amount(money: Money) -> Amount {
     Amount::new(money.decimal(), money.currency().code())
 }
 
@@ -76,7 +80,7 @@ pub(crate) fn checkout_view(
     }
 }
 
-fn status(status: payment::CheckoutStatus) -> CheckoutStatus {
+pub(crate) fn status(status: payment::CheckoutStatus) -> CheckoutStatus {
     match status {
         payment::CheckoutStatus::Open => CheckoutStatus::Open,
         payment::CheckoutStatus::Paid => CheckoutStatus::Paid,
@@ -85,7 +89,7 @@ fn status(status: payment::CheckoutStatus) -> CheckoutStatus {
     }
 }
 
-fn state(name: StateName) -> IntentState {
+pub(crate) fn state(name: StateName) -> IntentState {
     match name {
         StateName::Created => IntentState::Created,
         StateName::Processing => IntentState::Processing,
@@ -118,11 +122,25 @@ pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> P
         decline: decline(&intent.state),
         next_action: next_action(&intent.state),
         progress: None,
+        behind: false,
+        released_by: None,
         previous_intent_id: intent.previous.map(|id| id.to_string()),
         created_at: rfc3339(intent.created_at),
         provider: None,
         attempts: None,
         journal: None,
+    }
+}
+
+/// An intent as a shopper may see it, with what was done to learn its result.
+pub(crate) fn intent_with_progress(
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+    story: &Story,
+) -> PaymentIntent {
+    PaymentIntent {
+        progress: progress::progress(intent.state.name(), story),
+        ..intent_view(checkout, intent)
     }
 }
 
@@ -133,6 +151,7 @@ pub(crate) fn intent_with_story(
     provider: &str,
     story: Story,
 ) -> PaymentIntent {
+    let view = intent_with_progress(checkout, intent, &story);
     let attempts = story.attempts.into_iter().map(|attempt| Attempt {
         id: attempt.id.to_string(),
         operation_id: attempt.operation.to_string(),
@@ -153,7 +172,7 @@ pub(crate) fn intent_with_story(
         provider: Some(ProviderLink { name, object_id: story.operation.object.map(|id| id.to_string()) }),
         attempts: Some(attempts.collect()),
         journal: Some(journal.collect()),
-        ..intent_view(checkout, intent)
+        ..view
     }
 }
 

@@ -1,10 +1,17 @@
-//! The server's tasks: one that looks for due work and one that ends what has expired. Each claim is driven in a task of its own.
+//! The server's tasks: one looks for due work, one for notifications, one for effects, and one ends what has expired. Each claim is driven in a task of its own.
+
+mod inbox;
+mod outbox;
+mod sweep;
 
 use std::{sync::Arc, time::Duration};
 
 use engine::Engine;
 use tokio::{sync::Semaphore, time::MissedTickBehavior};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+pub use inbox::Nudge;
+pub use sweep::Gate;
 
 /// Operations driven at the same time by the worker.
 const CONCURRENCY: usize = 64;
@@ -15,10 +22,26 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How often expiry looks.
 const EXPIRE_EVERY: Duration = Duration::from_secs(1);
 
-/// Starts the worker and expiry; they end when `stop` is cancelled, what is being driven goes on under `tasks`.
-pub fn start(engine: Engine, tasks: &TaskTracker, stop: &CancellationToken) {
+/// What the tasks share with whoever starts them.
+#[derive(Clone, Debug)]
+pub struct Signals {
+    /// A notification has come in.
+    pub inbox: Nudge,
+    /// Whether dispatch waits for a sweep.
+    pub gate: Gate,
+    /// How far apart two sweeps are.
+    pub sweep_every: Duration,
+}
+
+/// Starts the tasks; they end when `stop` is cancelled, what is being driven goes on under `tasks`.
+pub fn start(engine: Engine, tasks: &TaskTracker, stop: &CancellationToken, signals: Signals) {
+    let Signals { inbox, gate, sweep_every } = signals;
     let driven = tasks.clone();
     tasks.spawn(until(stop.clone(), work(engine.clone(), driven)));
+    tasks.spawn(until(stop.clone(), inbox::work(engine.clone(), tasks.clone(), inbox)));
+    tasks.spawn(until(stop.clone(), outbox::work(engine.clone(), tasks.clone())));
+    tasks.spawn(until(stop.clone(), sweep::beat(engine.clone())));
+    tasks.spawn(until(stop.clone(), sweep::sweep(engine.clone(), sweep_every, gate)));
     tasks.spawn(until(stop.clone(), expire(engine)));
 }
 
@@ -66,7 +89,7 @@ async fn claim(engine: &Engine, tasks: &TaskTracker, permits: &Arc<Semaphore>) -
             let (driver, permits) = (claimer.clone(), Arc::clone(&permits));
             tasks_of_claim.spawn(async move {
                 let _permit = permits.acquire_owned().await;
-                let intent = claimed.intent.id;
+                let intent = claimed.work.intent.id;
                 if let Err(error) = driver.drive(claimed).await {
                     tracing::warn!(%intent, %error, "driving failed; its lease ends and it is driven again");
                 }

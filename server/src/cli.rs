@@ -96,6 +96,58 @@ pub enum Command {
     /// One line for each: ok, or what is wrong and what to do. Ends with 1 if anything is wrong. Changes nothing.
     #[command(after_help = ORDER_OF_SOURCES)]
     Doctor,
+    /// What waits for a person, and how a person ends it
+    ///
+    /// For the operator, beside a running server: reads the same database and asks the provider. Takes PAYONCE_DATA,
+    /// PAYONCE_DATABASE_URL and PAYONCE_SECRET as `serve` does.
+    #[command(after_help = ORDER_OF_SOURCES, subcommand_required = true, arg_required_else_help = true)]
+    Review {
+        /// What to do
+        #[command(subcommand)]
+        command: ReviewCommand,
+    },
+}
+
+/// What `payonce review` can do.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ReviewCommand {
+    /// One line for each: its id, since when, how much, why
+    List,
+    /// The whole story of a payment in words: what was sent, what the provider said, what can be done
+    Show {
+        /// pi_…, co_…, op_…, the provider's object of an extra or a stranger, or an order
+        id: String,
+    },
+    /// Ends one, with a reason for the journal
+    ///
+    /// The provider is asked first: a word against what it says is refused. --not-charged is refused until it is proved that no
+    /// request can take money any more; --evidence is for when the provider cannot be asked.
+    #[command(group = clap::ArgGroup::new("verdict").required(true).multiple(false))]
+    Resolve {
+        /// As `payonce review list` shows it
+        id: String,
+        /// This object took the money: the payment succeeded
+        #[arg(long, value_name = "OBJECT", group = "verdict")]
+        charged: Option<String>,
+        /// No money was taken: the payment is over, another may begin
+        #[arg(long, group = "verdict")]
+        not_charged: bool,
+        /// This object did it: the refund, capture or cancel is done
+        #[arg(long, value_name = "OBJECT", group = "verdict")]
+        executed: Option<String>,
+        /// The refund, capture or cancel was not done
+        #[arg(long, group = "verdict")]
+        not_executed: bool,
+        /// Give the extra charge back
+        #[arg(long, group = "verdict")]
+        refund_extra: bool,
+        /// Why; it is kept
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        /// What shows that no money was taken, where the provider cannot be asked
+        #[arg(long, value_name = "TEXT", requires = "not_charged")]
+        evidence: Option<String>,
+    },
 }
 
 /// The settings as flags. No `Debug`: there are secrets among them.
@@ -192,7 +244,7 @@ mod tests {
                 .filter(|command| command.get_name() != "help")
                 .map(|command| command.render_long_help().to_string()),
         );
-        assert_eq!(helps.len(), 6);
+        assert_eq!(helps.len(), 7);
         let one_line = |help: &String| help.split_whitespace().collect::<Vec<_>>().join(" ");
         let helps: Vec<String> = helps.iter().map(one_line).collect();
         for (help, setting) in helps.iter().flat_map(|help| Setting::ALL.map(|setting| (help, setting))) {

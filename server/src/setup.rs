@@ -7,16 +7,23 @@ use engine::{Engine, Ids, Seal, Settings, Vault};
 use payment::{ProviderAccount, RetryPolicy};
 use providers::yookassa::YooKassa;
 use sha2::{Digest, Sha256};
-use store::{ApiKeyKind, MerchantRecord, SqlStore, Sqlite, SqliteOptions, Tenant};
+use store::{ApiKeyKind, MerchantRecord, SqlStore, Sqlite, SqliteOptions, Tenant, WebhookRecord};
 
 use crate::{
     answers::JsonAnswers,
+    clock::SystemClock,
     config::{Config, Database, MerchantConfig, Timing},
+    effects::WaysOut,
     ids::{self, SystemIds},
+    live::Hub,
 };
 
 /// Most intents of a checkout: tries with stolen cards end here.
 const INTENTS_PER_CHECKOUT: i64 = 10;
+/// Claims in a row without a result before a person has to look: more than a machine in trouble brings about.
+const MOST_UNFINISHED: i64 = 10;
+/// A start after a longer silence than this puts the gate down.
+const GAP_MS: i64 = 60_000;
 /// Longest wait after the first send.
 const RETRY_BASE_MS: i64 = 1_000;
 
@@ -31,8 +38,12 @@ pub async fn engine(config: &Config) -> Result<Engine> {
         store: store.clone(),
         directory: store,
         provider: Arc::new(YooKassa::new().context("cannot make an HTTP client")?),
+        sender: Arc::new(WaysOut::new(config)?),
         ids: Arc::new(SystemIds),
         answers: Arc::new(JsonAnswers { public_url: config.public_url.clone() }),
+        clock: Arc::new(SystemClock),
+        // Whoever serves puts the one there that its pages wait at.
+        changes: Arc::new(Hub::default()),
         vault: Arc::new(vault),
         settings: settings(&config.timing, &config.public_url),
     };
@@ -64,9 +75,13 @@ fn settings(timing: &Timing, public_url: &str) -> Settings {
         lease_ms: timing.lease_ms,
         execute_ms: timing.execute_ms,
         retry: RetryPolicy { base_ms: RETRY_BASE_MS.min(timing.retry_max_ms), max_ms: timing.retry_max_ms },
+        token_life_ms: timing.token_life_ms,
+        token_margin_ms: timing.token_margin_ms,
         listing_gap_ms: timing.listing_gap_ms,
         review_after_ms: timing.review_after_ms,
         intents_per_checkout: INTENTS_PER_CHECKOUT,
+        most_unfinished: MOST_UNFINISHED,
+        gap_ms: GAP_MS,
     }
 }
 
@@ -82,6 +97,16 @@ pub async fn put_merchant(engine: &Engine, merchant: &MerchantConfig) -> Result<
         sealed_secret: engine.vault.seal(secret, &Seal::credentials(&tenant), SystemIds.nonce()),
         return_origins: merchant.return_origins.clone(),
         frame_origins: merchant.frame_origins.clone(),
+        refund_extras: merchant.refund_extras,
+        webhook: merchant.webhook.as_ref().map(|webhook| WebhookRecord {
+            url: webhook.url.clone(),
+            sealed_secret: engine.vault.seal(
+                webhook.secret.0.as_bytes(),
+                &Seal::webhook(&tenant),
+                SystemIds.nonce(),
+            ),
+        }),
+        notify_secret_hash: merchant.provider.notify_secret.as_ref().map(|secret| key_hash(&secret.0)),
         tenant,
     };
     let secret = (key_hash(&merchant.secret_key.0), ApiKeyKind::Secret);
@@ -91,7 +116,7 @@ pub async fn put_merchant(engine: &Engine, merchant: &MerchantConfig) -> Result<
     engine.directory.put_merchant(record, keys).await.with_context(|| format!("cannot write merchant {name}"))
 }
 
-/// What is kept of an API key.
+/// What is kept of an API key, and of the secret in a notification's address.
 pub(crate) fn key_hash(key: &str) -> [u8; 32] {
     Sha256::digest(key.as_bytes()).into()
 }

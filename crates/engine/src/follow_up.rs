@@ -7,7 +7,7 @@ use payment::{
 use providers::{Account, RefundRequest, Reply, Span};
 use store::{
     Change, ChargeRecord, Claimed, Commit, FollowUp, Frozen, OpenFollowUp, OpenedFollowUp, OperationRecord,
-    Stage, StoreError, Tenant,
+    ReviewItem, Stage, StoreError, Task, Tenant,
 };
 
 use crate::{
@@ -161,30 +161,29 @@ impl Engine {
         self.open_on(&charge.tenant, charge.intent, OperationKind::Refund, of, reason).await
     }
 
-    /// Gives extras back, where that is the setting: once each, what was refused stands before a person.
+    /// Gives extras back, where that is the merchant's setting: once each; what was refused stands before a person.
     pub async fn refund_extras(&self) -> Result<usize, EngineError> {
         let mut opened = 0;
-        if !self.settings.refund_extras {
-            return Ok(opened);
-        }
         for item in self.store.review(EXTRAS_AT_ONCE).await? {
-            let store::ReviewItem::Extra(charge) = item else { continue };
-            let story = self.store.story(charge.tenant.clone(), charge.intent).await?;
-            let tried = story.is_some_and(|story| {
-                let refunds_it = |follow_up: &FollowUp| {
-                    follow_up.kind == OperationKind::Refund && follow_up.target == charge.object
-                };
-                story.follow_ups.iter().any(|row| match &row.task {
-                    store::Task::Pay => false,
-                    store::Task::FollowUp(follow_up) => refunds_it(follow_up),
-                })
-            });
-            if !tried {
+            let ReviewItem::Extra(charge) = item else { continue };
+            let merchant = self.directory.merchant(&charge.tenant).await?;
+            let wanted = merchant.is_some_and(|merchant| merchant.refund_extras);
+            if wanted && !self.was_refund_tried(&charge).await? {
                 self.refund_charge(&charge, "the order was paid already".to_owned()).await?;
                 opened += 1;
             }
         }
         Ok(opened)
+    }
+
+    async fn was_refund_tried(&self, charge: &ChargeRecord) -> Result<bool, EngineError> {
+        let Some(story) = self.store.story(charge.tenant.clone(), charge.intent).await? else { return Ok(true) };
+        Ok(story.follow_ups.iter().any(|row| match &row.task {
+            Task::Pay => false,
+            Task::FollowUp(follow_up) => {
+                follow_up.kind == OperationKind::Refund && follow_up.target == charge.object
+            }
+        }))
     }
 
     async fn open_on(

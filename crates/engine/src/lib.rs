@@ -92,8 +92,6 @@ pub struct Settings {
     pub most_unfinished: i64,
     /// A start after a longer silence than this puts the gate down.
     pub gap_ms: i64,
-    /// Whether money taken for a paid checkout is given back without a person.
-    pub refund_extras: bool,
 }
 
 /// Something failed that is no expected result.

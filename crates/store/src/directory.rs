@@ -24,6 +24,8 @@ pub struct MerchantRecord {
     pub return_origins: Vec<String>,
     /// Which pages may frame the checkout.
     pub frame_origins: Vec<String>,
+    /// Whether money taken for a paid checkout is given back without a person.
+    pub refund_extras: bool,
     /// Where it hears of payments.
     pub webhook: Option<WebhookRecord>,
     /// SHA-256 of the secret in the address that its provider notifies.

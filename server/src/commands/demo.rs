@@ -69,6 +69,7 @@ fn merchant(config: &Config, notify_secret: SecretText) -> Result<MerchantConfig
         },
         return_origins: vec![config.public_url.clone()],
         frame_origins: vec![config.public_url.clone()],
+        refund_extras: false,
         webhook: Some(WebhookConfig {
             // To the shop in this very process, whatever stands before the public address.
             url: format!("http://{}/shop/webhooks", config.listen),

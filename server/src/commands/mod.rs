@@ -4,6 +4,7 @@ mod bank;
 mod demo;
 mod doctor;
 mod migrate;
+mod review;
 mod serve;
 mod shutdown;
 
@@ -36,6 +37,7 @@ pub async fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Bank { memory } => bank::run(&settings?, memory).await?,
         Command::Migrate => migrate::run(&settings?).await?,
+        Command::Review { command } => return review::run(beside(settings?)?, command).await,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -55,6 +57,20 @@ fn locked(settings: Settings, without: fn(&Folder) -> Result<SecretBytes>) -> Re
         },
     };
     Ok((Config { settings, secret }, lock))
+}
+
+/// The settings and the secret of a server that may be running: its lock is left alone.
+fn beside(settings: Settings) -> Result<Config> {
+    let folder = Folder::create(&settings.data)?;
+    let given = match &settings.given_secret {
+        Some(secret) => Some(secret.clone()),
+        None => folder.secret()?,
+    };
+    let secret = match given {
+        Some(secret) => secret,
+        None => refuse_without_secret(&folder)?,
+    };
+    Ok(Config { settings, secret })
 }
 
 fn make_secret(folder: &Folder) -> Result<SecretBytes> {

@@ -1,6 +1,6 @@
 //! `payonce serve`: the server alone, for merchants that are configured.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use axum::Router;
@@ -8,10 +8,11 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    background,
+    background::{self, Gate, Signals},
     commands::shutdown_signal,
     config::Config,
     http::{self, App},
+    live::Hub,
     net, setup,
 };
 
@@ -40,10 +41,16 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) async fn start(config: &Config) -> Result<Self> {
-        let engine = setup::engine(config).await?;
+        let mut engine = setup::engine(config).await?;
+        let live = Arc::new(Hub::default());
+        engine.changes = live.clone();
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        background::start(engine.clone(), &tasks, &stop);
-        Ok(Self { app: App::new(engine, config, tasks.clone()), tasks, stop })
+        let app = App::new(engine.clone(), live, config, tasks.clone());
+        // Before anything is driven: after a long silence the listing is read first.
+        let gate = Gate::new(engine.start().await.context("cannot start")?);
+        let sweep_every = Duration::from_millis(config.timing.sweep_ms.unsigned_abs());
+        background::start(engine, &tasks, &stop, Signals { inbox: app.inbox.clone(), gate, sweep_every });
+        Ok(Self { app, tasks, stop })
     }
 
     /// Serves the API and `more` until the process is told to stop; then lets what is under way end.

@@ -320,7 +320,9 @@ mod tests {
     #[test]
     fn a_webhook_secret_is_of_standard_webhooks() {
         assert!(webhook_secret("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD").is_ok());
-        for wrong in ["", "whsec_", "whsec_canary", "C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "whsec_C2FVsBQIhrscChlQ"] {
+        for wrong in
+            ["", "whsec_", "whsec_canary", "C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "whsec_C2FVsBQIhrscChlQ"]
+        {
             assert_eq!(webhook_secret(wrong), Err(WEBHOOK_SECRET), "{wrong}");
         }
     }

@@ -61,7 +61,9 @@ mod tests {
 
     #[test]
     fn attack_47_only_public_addresses_are_public() {
-        for public in ["8.8.8.8", "93.184.216.34", "100.63.255.255", "172.32.0.1", "2a00:1450::1", "2606:4700::1"] {
+        for public in
+            ["8.8.8.8", "93.184.216.34", "100.63.255.255", "172.32.0.1", "2a00:1450::1", "2606:4700::1"]
+        {
             assert!(is_public(public.parse().unwrap()), "{public}");
         }
         for other in [

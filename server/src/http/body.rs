@@ -88,7 +88,8 @@ pub(super) async fn read_form<T: DeserializeOwned>(app: &App, body: Body) -> Res
     serde_urlencoded::from_bytes(&bytes).map_err(|error| Code::InvalidRequest.error(error.to_string()))
 }
 
-async fn read(app: &App, body: Body) -> Result<Bytes, ApiError> {
+/// The bytes of a body.
+pub(super) async fn read(app: &App, body: Body) -> Result<Bytes, ApiError> {
     let slow = |_| Code::RequestTimeout.error("The body did not arrive in time. Nothing was changed.");
     tokio::time::timeout(app.patience.body, read_bounded(body)).await.map_err(slow)?
 }

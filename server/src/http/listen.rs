@@ -31,6 +31,7 @@ pub async fn serve(
     grace: Duration,
 ) -> io::Result<()> {
     let head_deadline = app.patience.head;
+    let live = app.live.clone();
     let router = router(app).merge(more);
     let graceful = GracefulShutdown::new();
     let mut stop = pin!(stop);
@@ -51,6 +52,8 @@ pub async fn serve(
         }
     }
     drop(listener);
+    // A stream would not end by itself.
+    live.close();
     if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
         tracing::warn!("connections that did not end in time are cut off; their work goes on");
     }

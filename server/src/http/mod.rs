@@ -8,6 +8,8 @@ mod health;
 mod id;
 mod idempotency;
 mod listen;
+mod live;
+mod notifications;
 mod pages;
 mod payment_intents;
 mod problem;
@@ -28,7 +30,7 @@ use engine::{Engine, EngineError};
 use tokio::task::JoinError;
 use tokio_util::task::TaskTracker;
 
-use crate::{assets, config::Config, ids};
+use crate::{assets, background::Nudge, config::Config, ids, live::Hub};
 
 pub(crate) use id::Id;
 pub use listen::serve;
@@ -66,18 +68,28 @@ pub struct App {
     pub tasks: TaskTracker,
     /// How long callers wait, and are waited for.
     pub patience: Patience,
+    /// Who waits for news of an intent.
+    pub live: Arc<Hub>,
+    /// Whether mails are sent, so that a page may promise one.
+    pub mails: bool,
+    /// Told when a notification has come in.
+    pub inbox: Nudge,
     assets: Arc<app::Assets>,
     rate: Option<Arc<rate::Limiter>>,
 }
 
 impl App {
-    /// Over an engine.
-    pub fn new(engine: Engine, config: &Config, tasks: TaskTracker) -> Self {
+    /// Over an engine whose changes `live` is told of.
+    pub fn new(engine: Engine, live: Arc<Hub>, config: &Config, tasks: TaskTracker) -> Self {
+        let mails = engine.sender.sends_mails();
         Self {
             engine,
             public_url: config.public_url.as_str().into(),
             tasks,
             patience: Patience::default(),
+            live,
+            mails,
+            inbox: Nudge::default(),
             assets: Arc::new(assets::paths()),
             rate: rate::limiter(config.rate_limit),
         }
@@ -106,11 +118,19 @@ pub fn router(app: App) -> Router {
         .route("/v1/checkouts/{id}", get(checkouts::show))
         .route("/v1/checkouts/{id}/payment_intents", post(payment_intents::create))
         .route("/v1/payment_intents/{id}", get(payment_intents::show))
+        .route("/v1/payment_intents/{id}/check", post(live::check))
+        .route("/v1/payment_intents/{id}/events", get(live::events))
+        .route("/v1/payment_intents/{id}/release", post(live::release))
         .route("/v1/payment_intents/{id}/submit", post(payment_intents::submit))
         .route("/pay/{id}", get(pages::pay).post(pages::submit))
         .route("/pay/{id}/again", post(pages::again))
+        .route("/pay/{id}/check", post(pages::check))
+        .route("/pay/{id}/email", post(pages::email))
+        .route("/pay/{id}/release", post(pages::release))
         .route("/pay/{id}/status", get(pages::status))
         .layer(middleware::from_fn_with_state(app.clone(), rate::limit))
+        // Not limited: a provider whose notifications are refused tells us nothing.
+        .route("/v1/webhooks/yookassa/{merchant}/{secret}", post(notifications::yookassa))
         .route("/pkg/{file}", get(assets::serve))
         .route("/docs/problems", get(problem::explain))
         .route("/healthz", get(health::alive))

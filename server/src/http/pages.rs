@@ -1,28 +1,31 @@
 //! The shopper's pages. Opening one changes nothing; a plain form works where no script does.
 
+mod forms;
+
 use std::convert::Infallible;
 
 use app::{Lang, Message, Page};
 use axum::{
-    body::Body,
     extract::{FromRequestParts, Query, State},
     http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
     response::{Html, IntoResponse, Response},
 };
-use payment::{CheckoutId, IdError, IdempotencyKey, IntentId, State as PaymentState};
+use payment::{CheckoutId, State as PaymentState};
 use serde::Deserialize;
 use store::{CheckoutRecord, IntentRecord, MerchantRecord, StoreError};
 
 use super::{
-    ApiError, App, Code, Id,
-    body::read_form,
+    ApiError, App, Id,
     caller::{self, Caller},
-    checkouts, payment_intents,
+    checkouts,
+    payment_intents::shopper_view,
 };
 use crate::{
-    answers::{checkout_view, intent_view, rfc3339},
+    answers::{checkout_view, rfc3339},
     ids,
 };
+
+pub(super) use forms::{again, check, email, release, submit};
 
 /// `?token=…&lang=…`. The token is never logged.
 #[derive(Default, Deserialize)]
@@ -46,20 +49,29 @@ impl Address {
         Lang::negotiate(self.lang.as_deref(), accepted)
     }
 
+    /// The client token, as it came.
+    pub(super) fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
+    /// The payment page.
     fn back_to(&self, id: &str) -> String {
+        self.path(id, "")
+    }
+
+    /// The page to read.
+    fn status_of(&self, id: &str) -> String {
+        self.path(id, "/status")
+    }
+
+    fn path(&self, id: &str, below: &str) -> String {
         let token = self.token.as_deref().unwrap_or_default();
         match self.lang.as_deref().filter(|lang| lang.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
         {
-            Some(lang) => format!("/pay/{id}?token={token}&lang={lang}"),
-            None => format!("/pay/{id}?token={token}"),
+            Some(lang) => format!("/pay/{id}{below}?token={token}&lang={lang}"),
+            None => format!("/pay/{id}{below}?token={token}"),
         }
     }
-}
-
-/// The form under "try again".
-#[derive(Deserialize)]
-pub(super) struct Again {
-    previous: String,
 }
 
 /// `GET /pay/{checkout}`.
@@ -71,7 +83,7 @@ pub(super) async fn pay(
 ) -> Response {
     let lang = address.lang(&headers);
     match load(&app, &id, &address, lang).await {
-        Ok((page, merchant)) => document(&page, &merchant, page.render_pay(), None),
+        Ok(Shown { page, merchant, .. }) => document(&page, &merchant, page.render_pay(), None),
         Err(error) => message(&app, lang, &error),
     }
 }
@@ -85,69 +97,22 @@ pub(super) async fn status(
 ) -> Response {
     let lang = address.lang(&headers);
     match load(&app, &id, &address, lang).await {
-        Ok((page, merchant)) => document(&page, &merchant, page.render_status(), page.refresh_s()),
-        Err(error) => message(&app, lang, &error),
-    }
-}
-
-/// `POST /pay/{checkout}`: the plain form. A card cannot come this way (its fields have no names), so nothing is submitted; the
-/// page tells what to do.
-pub(super) async fn submit(
-    State(app): State<App>,
-    Id(id): Id,
-    address: Address,
-    headers: HeaderMap,
-) -> Response {
-    let lang = address.lang(&headers);
-    match load(&app, &id, &address, lang).await {
-        Ok(_) => see_other(&address.back_to(&id)),
-        Err(error) => message(&app, lang, &error),
-    }
-}
-
-/// `POST /pay/{checkout}/again`: trying again without a script. The key names the intent it follows, so that two tabs make one.
-pub(super) async fn again(
-    State(app): State<App>,
-    Id(id): Id,
-    address: Address,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let lang = address.lang(&headers);
-    match open_again(&app, &id, &address, body).await {
-        // Whatever came of it, the page shows the true state.
-        Ok(()) => see_other(&address.back_to(&id)),
-        Err(error) => message(&app, lang, &error),
-    }
-}
-
-async fn open_again(app: &App, id: &str, address: &Address, body: Body) -> Result<(), ApiError> {
-    let caller = caller::shopper(app, address.token.as_deref()).ok_or_else(caller::unauthorized)?;
-    let checkout: CheckoutId = id.parse().map_err(|_| checkouts::not_found())?;
-    let form: Again = read_form(app, body).await?;
-    let previous: IntentId = form
-        .previous
-        .parse()
-        .map_err(|error: IdError| Code::InvalidRequest.field("previous", error.to_string()))?;
-    let key =
-        IdempotencyKey::parse(&format!("again-{previous}")).expect("an intent's id has a key's characters");
-    match payment_intents::open(app, &caller, checkout, key).await {
-        Ok(_) => Ok(()),
-        Err(error)
-            if matches!(error.code(), Code::OrderPaid | Code::CheckoutNotOpen | Code::TooManyIntents) =>
-        {
-            Ok(())
+        Ok(Shown { page, merchant, .. }) => {
+            document(&page, &merchant, page.render_status(), page.refresh_s().map(HeaderValue::from))
         }
-        Err(error) => Err(error),
+        Err(error) => message(&app, lang, &error),
     }
 }
 
-async fn load(
-    app: &App,
-    id: &str,
-    address: &Address,
-    lang: Lang,
-) -> Result<(Page, MerchantRecord), ApiError> {
+/// A checkout that this shopper may see.
+struct Shown {
+    page: Page,
+    merchant: MerchantRecord,
+    caller: Caller,
+    intent: IntentRecord,
+}
+
+async fn load(app: &App, id: &str, address: &Address, lang: Lang) -> Result<Shown, ApiError> {
     let caller = caller::shopper(app, address.token.as_deref()).ok_or_else(caller::unauthorized)?;
     let id: CheckoutId = id.parse().map_err(|_| checkouts::not_found())?;
     if !caller.may_see(id) {
@@ -156,7 +121,8 @@ async fn load(
     let (checkout, intent) = find(app, &caller, id).await?;
     caller.check_generation(&checkout)?;
     let merchant = checkouts::merchant(app, &checkout.tenant).await?;
-    Ok((page(app, lang, &checkout, &intent, &merchant), merchant))
+    let page = page(app, lang, &checkout, &intent, &merchant).await?;
+    Ok(Shown { page, merchant, caller, intent })
 }
 
 async fn find(
@@ -169,37 +135,36 @@ async fn find(
     found.ok_or_else(checkouts::not_found)
 }
 
-fn page(
+async fn page(
     app: &App,
     lang: Lang,
     checkout: &CheckoutRecord,
     intent: &IntentRecord,
     merchant: &MerchantRecord,
-) -> Page {
+) -> Result<Page, ApiError> {
     let paid_at =
         if let PaymentState::Succeeded { at, .. } = &intent.state { Some(rfc3339(*at)) } else { None };
-    Page {
+    Ok(Page {
         lang,
         nonce: ids::random_text(),
         assets: (*app.assets).clone(),
         shop_name: merchant.name.clone(),
         checkout: checkout_view(&app.public_url, checkout, intent, &app.engine.token(checkout)),
-        intent: intent_view(checkout, intent),
+        intent: shopper_view(app, checkout, intent).await?,
         email: intent.email.clone().or_else(|| checkout.email.clone()),
         return_url: checkout.return_url.clone(),
         tokenize_url: format!("{}/v3/tokens", merchant.url),
         paid_at,
+        mails: app.mails,
         notice: None,
-    }
+    })
 }
 
-fn document(page: &Page, merchant: &MerchantRecord, html: String, refresh_s: Option<u32>) -> Response {
+fn document(page: &Page, merchant: &MerchantRecord, html: String, refresh: Option<HeaderValue>) -> Response {
     let mut response = Html(html).into_response();
     let headers = response.headers_mut();
     secure(headers, &policy(&page.nonce, merchant));
-    if let Some(seconds) = refresh_s {
-        headers.insert(header::REFRESH, HeaderValue::from(seconds));
-    }
+    headers.extend(refresh.map(|refresh| (header::REFRESH, refresh)));
     response
 }
 

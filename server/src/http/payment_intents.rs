@@ -10,10 +10,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{PaymentIntent, PaymentMethodInput, Submit};
-use engine::{IntentOutcome, Submission, SubmitOutcome};
-use payment::{CheckoutId, CheckoutStatus, Fingerprint, IntentId, KeyKind, StateName};
+use engine::{Claim, IntentOutcome, Submission, SubmitOutcome};
+use payment::{CheckoutId, CheckoutStatus, Fingerprint, IdempotencyKey, IntentId, KeyKind, StateName};
 use providers::Method;
-use store::{CheckoutRecord, Claimed, IntentRecord, KeyUse, StoreError, Tenant};
+use store::{CheckoutRecord, IntentRecord, KeyUse, StoreError, Story, Tenant};
 
 use super::{
     ApiError, App, Code, Id,
@@ -22,7 +22,9 @@ use super::{
     checkouts::{key_reused, not_found, order_paid},
     idempotency, panicked, terms,
 };
-use crate::answers::{checkout_view, intent_location, intent_view, intent_with_story};
+use crate::answers::{
+    checkout_view, intent_location, intent_view, intent_with_progress, intent_with_story, is_awaited,
+};
 
 /// How often a waiting repeat looks.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -50,7 +52,7 @@ pub(super) async fn open(
     app: &App,
     caller: &Caller,
     id: CheckoutId,
-    key: payment::IdempotencyKey,
+    key: IdempotencyKey,
 ) -> Result<Response, ApiError> {
     if !caller.may_see(id) {
         return Err(not_found());
@@ -83,13 +85,52 @@ pub(super) async fn show(
     headers: HeaderMap,
 ) -> Result<Json<PaymentIntent>, ApiError> {
     let caller = caller::anyone(&app, &headers).await?;
-    let (checkout, intent) = find(&app, &caller, &id).await?;
-    let Caller::Merchant(tenant) = caller else { return Ok(Json(intent_view(&checkout, &intent))) };
-    let (store, intent_id) = (app.engine.store.clone(), intent.id);
-    let story =
-        app.run(async move { store.story(tenant, intent_id).await.map_err(StoreError::into) }).await?;
-    let story = story.ok_or_else(not_found)?;
-    Ok(Json(intent_with_story(&checkout, &intent, app.engine.provider.name(), story)))
+    Ok(Json(view(&app, &caller, &id).await?))
+}
+
+/// An intent as it is now, as this caller may see it.
+pub(super) async fn view(app: &App, caller: &Caller, id: &str) -> Result<PaymentIntent, ApiError> {
+    let (checkout, intent) = find(app, caller, id).await?;
+    let behind = is_behind(app, &checkout, &intent).await?;
+    let view = match caller {
+        Caller::Shopper(_) => shopper_view(app, &checkout, &intent).await?,
+        Caller::Merchant(_) => {
+            let story = story(app, &intent).await?;
+            intent_with_story(&checkout, &intent, app.engine.provider.name(), story)
+        }
+    };
+    Ok(PaymentIntent { behind, ..view })
+}
+
+/// With what was done so far, while there is a result to wait for.
+pub(super) async fn shopper_view(
+    app: &App,
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+) -> Result<PaymentIntent, ApiError> {
+    if !is_awaited(intent.state.name()) {
+        return Ok(intent_view(checkout, intent));
+    }
+    Ok(intent_with_progress(checkout, intent, &story(app, intent).await?))
+}
+
+async fn story(app: &App, intent: &IntentRecord) -> Result<Story, ApiError> {
+    let (store, tenant, id) = (app.engine.store.clone(), intent.tenant.clone(), intent.id);
+    let story = app.run(async move { store.story(tenant, id).await.map_err(StoreError::into) }).await?;
+    story.ok_or_else(not_found)
+}
+
+/// Whether the checkout was paid by another charge, or has a newer intent; only what has ended can have been followed.
+async fn is_behind(app: &App, checkout: &CheckoutRecord, intent: &IntentRecord) -> Result<bool, ApiError> {
+    if intent.state.name() == StateName::Succeeded {
+        return Ok(false);
+    }
+    if checkout.status == CheckoutStatus::Paid || !intent.state.is_terminal() {
+        return Ok(checkout.status == CheckoutStatus::Paid);
+    }
+    let (store, tenant, id) = (app.engine.store.clone(), checkout.tenant.clone(), checkout.id);
+    let newest = app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
+    Ok(newest.is_some_and(|(_, newest)| newest.id != intent.id))
 }
 
 /// `POST /v1/payment_intents/{id}/submit`.
@@ -102,9 +143,20 @@ pub(super) async fn submit(
     let caller = caller::anyone(&app, &headers).await?;
     let key = idempotency::key(&headers)?;
     let body: Submit = read_json(&app, &headers, body).await?;
+    submit_as(&app, &caller, &id, key, body).await
+}
+
+/// Submits, for the API and for a page's form alike.
+pub(super) async fn submit_as(
+    app: &App,
+    caller: &Caller,
+    id: &str,
+    key: IdempotencyKey,
+    body: Submit,
+) -> Result<Response, ApiError> {
     let amount = terms::money("amount", &body.amount)?;
     let email = terms::email(body.customer)?;
-    let (checkout, intent) = find(&app, &caller, &id).await?;
+    let (checkout, intent) = find(app, caller, id).await?;
     let fields = [
         ("payment_intent", intent.id.to_string()),
         ("checkout_version", body.checkout_version.to_string()),
@@ -120,13 +172,13 @@ pub(super) async fn submit(
         email,
     };
     // One task for the claim and its driver: a client that goes away between them would leave the claim to its lease's end.
-    let tasks = app.tasks.clone();
-    tasks.spawn(async move { submitted(&app, submission).await }).await.map_err(panicked)?
+    let app = app.clone();
+    app.tasks.clone().spawn(async move { submitted(&app, submission).await }).await.map_err(panicked)?
 }
 
 async fn submitted(app: &App, submission: Submission) -> Result<Response, ApiError> {
     match run_submit(app, submission.clone()).await? {
-        SubmitOutcome::Claimed(claimed) => Ok(drive(app, *claimed).await?),
+        SubmitOutcome::Claimed(claim) => Ok(drive(app, *claim).await?),
         SubmitOutcome::Known { answer: Some(answer), .. } => Ok(idempotency::respond(answer, true)),
         SubmitOutcome::Known { checkout, intent, answer: None } if was_withdrawn(&checkout, &intent) => {
             Err(withdrawn(app, *checkout).await?)
@@ -152,11 +204,12 @@ async fn run_submit(app: &App, submission: Submission) -> Result<SubmitOutcome, 
 }
 
 /// Drives what this request claimed, and waits for it a while; the work goes on whether anybody waits or not.
-async fn drive(app: &App, claimed: Claimed) -> Result<Response, ApiError> {
-    let (engine, tenant, id) = (app.engine.clone(), claimed.intent.tenant.clone(), claimed.intent.id);
-    let driving = app.tasks.spawn(async move { engine.drive(claimed).await });
+async fn drive(app: &App, claim: Claim) -> Result<Response, ApiError> {
+    let (engine, intent) = (app.engine.clone(), &claim.work.intent);
+    let (tenant, id) = (intent.tenant.clone(), intent.id);
+    let driving = app.tasks.spawn(async move { engine.drive(claim).await });
     match tokio::time::timeout(app.patience.submit, driving).await {
-        Ok(Ok(Ok(driven))) => Ok(intent_response(&driven.checkout, &driven.intent)),
+        Ok(Ok(Ok(driven))) => intent_response(app, &driven.checkout, &driven.intent).await,
         Ok(Ok(Err(error))) => {
             // The claim is committed: whatever failed, the operation goes on from there, and the caller is told where it stands.
             tracing::warn!(intent = %id, %error, "driving failed; its lease ends and it is driven again");
@@ -172,7 +225,7 @@ async fn drive(app: &App, claimed: Claimed) -> Result<Response, ApiError> {
 
 async fn current(app: &App, tenant: Tenant, id: IntentId) -> Result<Response, ApiError> {
     let (checkout, intent) = read(app, tenant, id).await?;
-    Ok(intent_response(&checkout, &intent))
+    intent_response(app, &checkout, &intent).await
 }
 
 /// A repeat while the first is under way, or after it with no final answer: a short wait, then the true state.
@@ -196,11 +249,15 @@ async fn repeat(
     {
         return Ok(idempotency::respond(answer, true));
     }
-    Ok(intent_response(&checkout, &intent))
+    intent_response(app, &checkout, &intent).await
 }
 
 /// 200 where the state is one to go on from, 202 where the result is not known.
-fn intent_response(checkout: &CheckoutRecord, intent: &IntentRecord) -> Response {
+async fn intent_response(
+    app: &App,
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+) -> Result<Response, ApiError> {
     let settled = match intent.state.name() {
         StateName::Processing | StateName::Confirming | StateName::NeedsReview => false,
         StateName::Created
@@ -212,13 +269,13 @@ fn intent_response(checkout: &CheckoutRecord, intent: &IntentRecord) -> Response
         | StateName::Expired => true,
     };
     let status = if settled { StatusCode::OK } else { StatusCode::ACCEPTED };
-    let mut response = (status, Json(intent_view(checkout, intent))).into_response();
+    let mut response = (status, Json(shopper_view(app, checkout, intent).await?)).into_response();
     let headers = response.headers_mut();
     headers.extend(HeaderValue::from_str(&intent_location(intent)).ok().map(|at| (header::LOCATION, at)));
     if !settled {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_S));
     }
-    response
+    Ok(response)
 }
 
 async fn read(app: &App, tenant: Tenant, id: IntentId) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
@@ -227,7 +284,11 @@ async fn read(app: &App, tenant: Tenant, id: IntentId) -> Result<(CheckoutRecord
     found.ok_or_else(not_found)
 }
 
-async fn find(app: &App, caller: &Caller, id: &str) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
+pub(super) async fn find(
+    app: &App,
+    caller: &Caller,
+    id: &str,
+) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
     let id: IntentId = id.parse().map_err(|_| not_found())?;
     let (checkout, intent) = read(app, caller.tenant().clone(), id).await?;
     if !caller.may_see(checkout.id) {

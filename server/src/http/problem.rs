@@ -118,6 +118,11 @@ impl ApiError {
     pub(crate) fn code(&self) -> Code {
         self.code
     }
+
+    /// The field to blame.
+    pub(crate) fn field(&self) -> Option<&str> {
+        self.field.as_deref()
+    }
 }
 
 impl From<EngineError> for ApiError {

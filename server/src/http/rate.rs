@@ -15,7 +15,7 @@ use axum::{
 };
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock};
 
-use super::{App, Code};
+use super::{ApiError, App, Code};
 use crate::config::RateLimit;
 
 /// A burst may be this many times the rate.
@@ -36,22 +36,26 @@ pub(super) fn limiter(limit: RateLimit) -> Option<Arc<Limiter>> {
 
 /// Lets a request through, or tells when to come back.
 pub(super) async fn limit(State(app): State<App>, request: Request, next: Next) -> Response {
-    let Some(limiter) = &app.rate else { return next.run(request).await };
+    match admit(&app, &request) {
+        Ok(()) => next.run(request).await,
+        Err(early) => early.into_response(),
+    }
+}
+
+/// Counts a request; an error where its caller has made too many.
+pub(super) fn admit(app: &App, request: &Request) -> Result<(), ApiError> {
+    let Some(limiter) = &app.rate else { return Ok(()) };
     if limiter.len() > MAX_CALLERS {
         limiter.retain_recent();
     }
     let clock = governor::clock::DefaultClock::default();
-    match limiter.check_key(&caller(&request)) {
-        Ok(()) => next.run(request).await,
-        Err(early) => {
-            let wait = early.wait_time_from(clock.now());
-            let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
-            Code::RateLimited
-                .error("Too many requests. Nothing was changed; come back after `Retry-After`.")
-                .retry_after_s(seconds)
-                .into_response()
-        }
-    }
+    limiter.check_key(&caller(request)).map_err(|early| {
+        let wait = early.wait_time_from(clock.now());
+        let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
+        Code::RateLimited
+            .error("Too many requests. Nothing was changed; come back after `Retry-After`.")
+            .retry_after_s(seconds)
+    })
 }
 
 fn caller(request: &Request) -> u64 {

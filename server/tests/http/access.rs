@@ -19,6 +19,8 @@ fn routes(checkout: &serde_json::Value) -> Vec<(&'static str, String, Option<ser
         ("GET", format!("/v1/checkouts/{id}"), None),
         ("POST", format!("/v1/checkouts/{id}/payment_intents"), None),
         ("GET", format!("/v1/payment_intents/{intent}"), None),
+        ("POST", format!("/v1/payment_intents/{intent}/check"), None),
+        ("POST", format!("/v1/payment_intents/{intent}/release"), None),
         ("POST", format!("/v1/payment_intents/{intent}/submit"), Some(submit)),
     ]
 }

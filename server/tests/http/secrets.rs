@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::support::{
-    ACCOUNT_SECRET, ALPHA, ALPHA_LIVE, BETA, Child, DECLINED, GOOD, Sandbox, THREE_DS, World, client, order,
-    text,
+    ACCOUNT_SECRET, ALPHA, ALPHA_ID, ALPHA_LIVE, BETA, Child, DECLINED, GOOD, NOTIFY_SECRET, Sandbox,
+    THREE_DS, World, client, order, text,
 };
 
 fn holds(bytes: &[u8], text: &str) -> bool {
@@ -14,7 +14,8 @@ fn holds(bytes: &[u8], text: &str) -> bool {
 #[tokio::test]
 async fn attacks_52_53_the_database_opens_no_door() {
     let world = World::start().await;
-    let mut secrets: Vec<String> = [ALPHA, ALPHA_LIVE, BETA, ACCOUNT_SECRET].map(str::to_owned).into();
+    let mut secrets: Vec<String> =
+        [ALPHA, ALPHA_LIVE, BETA, ACCOUNT_SECRET, NOTIFY_SECRET].map(str::to_owned).into();
     let mut cards = Vec::new();
     for (order_id, card) in [("paid", GOOD), ("declined", DECLINED), ("challenged", THREE_DS)] {
         let checkout = world.checkout(order_id).await;
@@ -64,6 +65,10 @@ async fn attack_52_no_secret_is_logged_however_much_is_logged() {
     {
         child.call("GET", &path).send().await;
     }
+    for secret in [NOTIFY_SECRET, "notify_wrong_canary"] {
+        let path = format!("/v1/webhooks/yookassa/{ALPHA_ID}/{secret}");
+        child.call("POST", &path).json(&json!({ "type": "notification" })).send().await;
+    }
     bank.fault(json!({ "kind": "garbage" })).await;
     bank.fault(json!({ "kind": "error_500_after" })).await;
     let card_token = bank.token(GOOD).await;
@@ -91,6 +96,8 @@ async fn attack_52_no_secret_is_logged_however_much_is_logged() {
         "5555 5555 5555 4444",
         "5555555555554444",
         "sk_test_wrong_canary",
+        NOTIFY_SECRET,
+        "notify_wrong_canary",
         "?token=",
         server_secret,
         "7, 7, 7, 7, 7",

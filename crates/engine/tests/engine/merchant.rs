@@ -50,6 +50,7 @@ pub fn merchant(tenant: Tenant, account: &str, secret: &str, vault: &Vault) -> M
         url: URL.into(),
         return_origins: Vec::new(),
         frame_origins: Vec::new(),
+        refund_extras: false,
         webhook: Some(webhook),
         notify_secret_hash: None,
     }

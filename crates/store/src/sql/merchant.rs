@@ -6,13 +6,14 @@ use super::{Row, Session, SessionError, Value, checkout::read_tenant, session::u
 use crate::{ApiKeyKind, Caller, MerchantRecord, StoreError, Tenant, WebhookRecord};
 
 const PUT: &str = "INSERT INTO merchant (merchant_id, mode, name, provider_kind, provider_account, provider_url, \
-     provider_secret, return_origins, frame_origins, webhook_url, webhook_secret, notify_secret_hash) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+     provider_secret, return_origins, frame_origins, webhook_url, webhook_secret, notify_secret_hash, \
+     refund_extras) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
      ON CONFLICT (merchant_id, mode) DO UPDATE SET name = excluded.name, provider_kind = excluded.provider_kind, \
      provider_account = excluded.provider_account, provider_url = excluded.provider_url, \
      provider_secret = excluded.provider_secret, return_origins = excluded.return_origins, \
      frame_origins = excluded.frame_origins, webhook_url = excluded.webhook_url, \
-     webhook_secret = excluded.webhook_secret, notify_secret_hash = excluded.notify_secret_hash";
+     webhook_secret = excluded.webhook_secret, notify_secret_hash = excluded.notify_secret_hash, \
+     refund_extras = excluded.refund_extras";
 
 const FORGET_KEYS: &str = "DELETE FROM api_key WHERE merchant_id = $1 AND mode = $2";
 
@@ -20,10 +21,12 @@ const PUT_KEY: &str = "INSERT INTO api_key (hash, merchant_id, mode, kind) VALUE
      ON CONFLICT (hash) DO NOTHING";
 
 const COLUMNS: &str = "SELECT merchant_id, mode, name, provider_kind, provider_account, provider_url, provider_secret, \
-     return_origins, frame_origins, webhook_url, webhook_secret, notify_secret_hash FROM merchant ORDER BY merchant_id, mode";
+     return_origins, frame_origins, webhook_url, webhook_secret, notify_secret_hash, refund_extras \
+     FROM merchant ORDER BY merchant_id, mode";
 
 const FIND: &str = "SELECT merchant_id, mode, name, provider_kind, provider_account, provider_url, provider_secret, \
-     return_origins, frame_origins, webhook_url, webhook_secret, notify_secret_hash FROM merchant WHERE merchant_id = $1 AND mode = $2";
+     return_origins, frame_origins, webhook_url, webhook_secret, notify_secret_hash, refund_extras \
+     FROM merchant WHERE merchant_id = $1 AND mode = $2";
 
 const CALLER: &str = "SELECT merchant_id, mode, kind FROM api_key WHERE hash = $1";
 
@@ -53,6 +56,7 @@ impl SqlDirectory<'_> {
             merchant.webhook.as_ref().map(|webhook| webhook.url.as_str()).into(),
             merchant.webhook.as_ref().map(|webhook| webhook.sealed_secret.as_slice()).into(),
             merchant.notify_secret_hash.as_ref().map(<[u8; 32]>::as_slice).into(),
+            i64::from(merchant.refund_extras).into(),
         ]);
         self.session.execute(PUT, values).await?;
         self.session.execute(FORGET_KEYS, scope.to_vec()).await?;
@@ -110,5 +114,10 @@ fn read(mut row: Row) -> Result<MerchantRecord, StoreError> {
             .bytes_opt()?
             .map(|hash| hash.try_into().map_err(|_| unreadable("a SHA-256 has not 32 bytes")))
             .transpose()?,
+        refund_extras: match row.int()? {
+            0 => false,
+            1 => true,
+            _ => return Err(unreadable("whether extras are refunded")),
+        },
     })
 }

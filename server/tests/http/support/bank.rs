@@ -25,11 +25,18 @@ pub struct Sandbox {
 
 impl Sandbox {
     pub async fn start(client: &Client) -> Self {
+        Self::notifying(client, None).await
+    }
+
+    /// One that tells of what happens there.
+    pub async fn notifying(client: &Client, notify_url: Option<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let mut config = Config::new(Ledger::Memory);
         config.secret = ACCOUNT_SECRET.to_owned();
         config.pending_life = Duration::from_secs(3600);
+        config.notify_url = notify_url;
+        config.notify_gap = Duration::from_millis(50);
         let bank = Bank::open(config).unwrap();
         let stop = Arc::new(Notify::new());
         let told = Arc::clone(&stop);

@@ -11,7 +11,7 @@ use reqwest::Client;
 
 use super::{
     Call, Sandbox,
-    world::{ACCOUNT_SECRET, ALPHA, ALPHA_ID, PUBLIC_URL, eventually},
+    world::{ACCOUNT_SECRET, ALPHA, ALPHA_ID, NOTIFY_SECRET, PUBLIC_URL, eventually},
 };
 
 /// A server's process.
@@ -84,7 +84,7 @@ fn config(bank_url: &str) -> String {
         name = "Zerno"
         mode = "test"
         secret_key = "{ALPHA}"
-        provider = {{ kind = "yookassa", account = "100500", secret = "{ACCOUNT_SECRET}", url = "{bank_url}" }}
+        provider = {{ kind = "yookassa", account = "100500", secret = "{ACCOUNT_SECRET}", url = "{bank_url}", notify_secret = "{NOTIFY_SECRET}" }}
         "#
     )
 }

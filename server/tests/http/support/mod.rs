@@ -4,6 +4,9 @@ mod bank;
 mod call;
 mod child;
 mod doubling;
+mod endpoint;
+mod events;
+mod mail_server;
 mod raw;
 mod world;
 mod wrong;
@@ -11,9 +14,12 @@ mod wrong;
 pub use bank::{DECLINED, GOOD, MIR, Sandbox, THREE_DS, VISA};
 pub use call::{Call, Reply};
 pub use child::Child;
+pub use endpoint::{Answers, Arrived, Endpoint};
+pub use events::Events;
+pub use mail_server::{Fate, Letter, MailServer};
 pub use raw::Raw;
 pub use world::{
-    ACCOUNT_SECRET, ALPHA, ALPHA_ID, ALPHA_LIVE, ALPHA_PUBLISHABLE, BETA, FRAME_ORIGIN, PUBLIC_URL,
-    RETURN_ORIGIN, SECRET, Setup, World, at_once, client, eventually, order, text,
+    ACCOUNT_SECRET, ALPHA, ALPHA_ID, ALPHA_LIVE, ALPHA_PUBLISHABLE, BETA, FRAME_ORIGIN, NOTIFY_PATH,
+    NOTIFY_SECRET, PUBLIC_URL, RETURN_ORIGIN, SECRET, Setup, World, at_once, client, eventually, order, text,
 };
 pub use wrong::{create, create_text, with};

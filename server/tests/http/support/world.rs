@@ -15,6 +15,7 @@ use payonce::{
         Timing,
     },
     http::{self, App, Patience},
+    live::Hub,
     setup,
 };
 use reqwest::{Client, redirect::Policy};
@@ -36,10 +37,15 @@ pub const ALPHA_LIVE: &str = "sk_live_alpha_canary";
 pub const BETA: &str = "sk_test_beta_canary";
 /// The merchants' secret with the bank.
 pub const ACCOUNT_SECRET: &str = "bank_secret_canary";
+/// The secret in the address that alpha's provider notifies.
+pub const NOTIFY_SECRET: &str = "notify-secret-canary";
 pub const PUBLIC_URL: &str = "https://pay.example";
 pub const RETURN_ORIGIN: &str = "https://shop.example";
 pub const FRAME_ORIGIN: &str = "https://frame.example";
 pub const SECRET: [u8; 32] = [7; 32];
+
+/// Where alpha's provider sends notifications.
+pub const NOTIFY_PATH: &str = "/v1/webhooks/yookassa/mer_alpha/notify-secret-canary";
 
 /// A test ends that waits longer for something to become true.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -56,6 +62,8 @@ pub struct Setup {
     pub store_patience: Duration,
     /// Whether every request to the bank arrives twice.
     pub doubled: bool,
+    /// Whether the bank tells merchant alpha of what happens there.
+    pub notified: bool,
 }
 
 impl Default for Setup {
@@ -70,6 +78,7 @@ impl Default for Setup {
             worker: true,
             store_patience,
             doubled: false,
+            notified: false,
         }
     }
 }
@@ -107,25 +116,30 @@ impl World {
 
     pub async fn with(setup: Setup) -> Self {
         let client = client();
-        let bank = Sandbox::start(&client).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let notify_url = format!("http://{}{NOTIFY_PATH}", listener.local_addr().unwrap());
+        let bank = Sandbox::notifying(&client, setup.notified.then_some(notify_url)).await;
         let provider_url =
             if setup.doubled { doubling::start(&client, &bank.url).await } else { bank.url.clone() };
         let folder = tempfile::tempdir().unwrap();
         let (engine, store) = open(&folder, &provider_url, &setup).await;
-        let (url, running) = serve(engine.clone(), &config(&folder, &provider_url, &setup), &setup).await;
+        let config = config(&folder, &provider_url, &setup);
+        let (url, running) = serve(engine.clone(), &config, &setup, listener).await;
         Self { bank, url, engine, store, client, folder, setup, provider_url, running }
     }
 
-    /// Another server over the same folder; the one before is gone first.
+    /// Another server over the same folder, at the same address; the one before is gone first.
     pub async fn restart(self) -> Self {
-        let Self { bank, engine, store, client, folder, setup, provider_url, running, .. } = self;
+        let Self { bank, url, engine, store, client, folder, setup, provider_url, running } = self;
         drop(running.stop);
         running.serving.await.unwrap();
         running.tasks.close();
         running.tasks.wait().await;
         drop((engine, store));
+        let listener = TcpListener::bind(url.trim_start_matches("http://")).await.unwrap();
         let (engine, store) = open(&folder, &provider_url, &setup).await;
-        let (url, running) = serve(engine.clone(), &config(&folder, &provider_url, &setup), &setup).await;
+        let config = config(&folder, &provider_url, &setup);
+        let (url, running) = serve(engine.clone(), &config, &setup, listener).await;
         Self { bank, url, engine, store, client, folder, setup, provider_url, running }
     }
 
@@ -226,14 +240,22 @@ async fn open(folder: &TempDir, provider_url: &str, setup: &Setup) -> (Engine, A
     (engine, store)
 }
 
-async fn serve(engine: Engine, config: &Config, setup: &Setup) -> (String, Running) {
+async fn serve(
+    mut engine: Engine,
+    config: &Config,
+    setup: &Setup,
+    listener: TcpListener,
+) -> (String, Running) {
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    let live = Arc::new(Hub::default());
+    engine.changes = live.clone();
+    let mut app = App::new(engine.clone(), live, config, tasks.clone());
     if setup.worker {
-        background::start(engine.clone(), &tasks, &stop);
+        let gate = Gate::new(engine.start().await.unwrap());
+        let sweep_every = Duration::from_millis(timing.sweep_ms.unsigned_abs());
+        background::start(engine, &tasks, &stop, Signals { inbox: app.inbox.clone(), gate, sweep_every });
     }
-    let mut app = App::new(engine, config, tasks.clone());
     app.patience = setup.patience;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let told = stop.clone().cancelled_owned();
     let serving = http::serve(listener, app, Router::new(), told, GRACE);
@@ -245,7 +267,8 @@ async fn serve(engine: Engine, config: &Config, setup: &Setup) -> (String, Runni
 const GRACE: Duration = Duration::from_secs(5);
 
 fn config(folder: &TempDir, provider_url: &str, setup: &Setup) -> Config {
-    let alpha = merchant(ALPHA_ID, Mode::Test, ALPHA, provider_url);
+    let mut alpha = merchant(ALPHA_ID, Mode::Test, ALPHA, provider_url);
+    alpha.provider.notify_secret = Some(SecretText(NOTIFY_SECRET.to_owned()));
     let merchants = vec![
         MerchantConfig { publishable_key: Some(ALPHA_PUBLISHABLE.to_owned()), ..alpha },
         merchant(ALPHA_ID, Mode::Live, ALPHA_LIVE, provider_url),
@@ -286,6 +309,7 @@ fn merchant(id: &str, mode: Mode, key: &str, bank_url: &str) -> MerchantConfig {
         },
         return_origins: vec![RETURN_ORIGIN.to_owned()],
         frame_origins: vec![FRAME_ORIGIN.to_owned()],
+        refund_extras: false,
         webhook: None,
     }
 }

@@ -1,0 +1,87 @@
+//! `payonce review`: what waits for a person, the story of a payment in words (R24), and a person's word. Beside a running server.
+
+mod list;
+mod story;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow};
+use engine::{Engine, Resolved, Verdict};
+use payment::ObjectId;
+
+use crate::{cli::ReviewCommand, config::Config, setup};
+
+/// Longest reason or evidence.
+const MAX_TEXT_CHARS: usize = 1_000;
+
+/// Does it; 1 where it was refused or nothing was found.
+pub async fn run(config: Config, command: ReviewCommand) -> Result<ExitCode> {
+    // What the file says about merchants is for the server to write.
+    let config =
+        Config { settings: crate::config::Settings { merchants: Vec::new(), ..config.settings }, ..config };
+    let engine = setup::engine(&config).await?;
+    match command {
+        ReviewCommand::List => {
+            print!("{}", list::text(&engine.review().await?));
+            Ok(ExitCode::SUCCESS)
+        }
+        ReviewCommand::Show { id } => match story::text(&engine, &id).await? {
+            Some(text) => {
+                print!("{text}");
+                Ok(ExitCode::SUCCESS)
+            }
+            None => {
+                eprintln!("payonce: there is no payment, checkout, operation, object or order {id}");
+                Ok(ExitCode::FAILURE)
+            }
+        },
+        ReviewCommand::Resolve {
+            id,
+            charged,
+            not_charged,
+            executed,
+            not_executed,
+            refund_extra,
+            reason,
+            evidence,
+        } => {
+            let verdict = match (charged, executed) {
+                (Some(object), _) => Verdict::Charged(object_id(&object)?),
+                (None, Some(object)) => Verdict::Executed(object_id(&object)?),
+                (None, None) if not_charged => {
+                    Verdict::NotCharged { evidence: evidence.map(text).transpose()? }
+                }
+                (None, None) if not_executed => Verdict::NotExecuted,
+                (None, None) if refund_extra => Verdict::RefundExtra,
+                (None, None) => return Err(anyhow!("say what you found: one of the options of --help")),
+            };
+            resolve(&engine, &id, verdict, &text(reason)?).await
+        }
+    }
+}
+
+async fn resolve(engine: &Engine, id: &str, verdict: Verdict, reason: &str) -> Result<ExitCode> {
+    match engine.resolve(id, verdict, reason).await? {
+        Resolved::Done(words) => {
+            println!("{words}");
+            Ok(ExitCode::SUCCESS)
+        }
+        Resolved::Refused(words) => {
+            eprintln!("payonce: not done: {words}");
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+fn object_id(text: &str) -> Result<ObjectId> {
+    ObjectId::parse(text).with_context(|| format!("{text:?} is no provider's object"))
+}
+
+/// A text for the journal: there has to be one, and it has an end.
+fn text(text: String) -> Result<String> {
+    let text = text.trim();
+    let fits =
+        !text.is_empty() && text.chars().count() <= MAX_TEXT_CHARS && !text.chars().any(char::is_control);
+    fits.then(|| text.to_owned())
+        .ok_or_else(|| anyhow!("--reason and --evidence take 1 to {MAX_TEXT_CHARS} characters on one line"))
+}

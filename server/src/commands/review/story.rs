@@ -1,0 +1,204 @@
+//! The whole story of a payment, for a person to read: what it is, what was sent, what took money, what happened, what can be done
+//! (R24).
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use engine::{Engine, item_id};
+use payment::{IntentId, OrderId, State};
+use store::{CheckoutRecord, IntentRecord, OperationRecord, ReviewItem, Story, Task, Tenant};
+
+use crate::answers::rfc3339;
+
+/// The story that `id` leads to.
+pub(super) async fn text(engine: &Engine, id: &str) -> Result<Option<String>> {
+    if let Some((checkout, intent)) = find(engine, id).await? {
+        let story = engine.store.story(intent.tenant.clone(), intent.id).await?;
+        return Ok(story.map(|story| told(&checkout, &intent, &story)));
+    }
+    let items = engine.review().await?;
+    let item = items.into_iter().find(|item| item_id(item) == id);
+    let intent = match item {
+        Some(ReviewItem::Operation { intent, .. }) => (intent.tenant.clone(), intent.id),
+        Some(ReviewItem::Extra(charge)) => (charge.tenant.clone(), charge.intent),
+        Some(ReviewItem::Stranger(stranger)) => {
+            let order = stranger.order.as_ref().map_or("no order", OrderId::as_str);
+            let (object, amount, account) = (&stranger.object, stranger.amount, stranger.account.as_str());
+            return Ok(Some(format!(
+                "Object {object} took {amount} in account {account}; no payment of ours asked for it. It names {order}.\n\
+                 Found {}. Until it is resolved that order takes no payment.\n\n\
+                 What you can do:\n  \
+                 payonce review resolve {object} --charged {object} --reason TEXT   it pays that order\n  \
+                 payonce review resolve {object} --not-charged --reason TEXT        it has nothing to do with us\n",
+                rfc3339(stranger.found_at)
+            )));
+        }
+        None => return Ok(None),
+    };
+    by_intent(engine, &intent.0, intent.1).await
+}
+
+async fn by_intent(engine: &Engine, tenant: &Tenant, intent: IntentId) -> Result<Option<String>> {
+    let found = engine.store.intent(tenant.clone(), intent).await?;
+    let story = engine.store.story(tenant.clone(), intent).await?;
+    Ok(found.zip(story).map(|((checkout, intent), story)| told(&checkout, &intent, &story)))
+}
+
+async fn find(engine: &Engine, id: &str) -> Result<Option<(CheckoutRecord, IntentRecord)>> {
+    for merchant in engine.directory.merchants().await? {
+        let (store, tenant) = (&engine.store, merchant.tenant);
+        let found = match (id.parse().ok(), id.parse().ok(), OrderId::parse(id)) {
+            (Some(intent), _, _) => store.intent(tenant, intent).await?,
+            (None, Some(checkout), _) => store.checkout(tenant, checkout).await?,
+            (None, None, Ok(order)) => store.order(tenant, order).await?,
+            (None, None, Err(_)) => None,
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story) -> String {
+    let mut text = String::new();
+    let mut line = |words: String| {
+        text.push_str(&words);
+        text.push('\n');
+    };
+    let tenant = &intent.tenant;
+    line(format!(
+        "Payment {} of order {} ({}), {}, merchant {} ({})",
+        intent.id,
+        checkout.order,
+        checkout.id,
+        intent.amount,
+        tenant.merchant,
+        tenant.mode.as_str()
+    ));
+    line(format!("  checkout {}, payment {}", checkout.status.as_str(), standing(&intent.state)));
+    if let Some(previous) = intent.previous {
+        line(format!("  tries {previous} again"));
+    }
+    line(String::new());
+    operation(&mut line, "pay", &story.operation);
+    for attempt in &story.attempts {
+        let outcome = attempt.outcome.as_deref().unwrap_or("no answer is known");
+        line(format!(
+            "    send {}  {}  {}  {outcome}",
+            attempt.number,
+            rfc3339(attempt.started_at),
+            attempt.id
+        ));
+    }
+    for row in &story.follow_ups {
+        let Task::FollowUp(follow_up) = &row.task else { continue };
+        let amount = follow_up.amount.map_or_else(String::new, |amount| format!(" {amount}"));
+        let what = format!(
+            "{}{amount} on {}: {}",
+            follow_up.kind.as_str(),
+            follow_up.target,
+            follow_up.state.name()
+        );
+        operation(&mut line, &what, row);
+    }
+    line(String::new());
+    line(
+        if story.charges.is_empty() {
+            "No money was taken for this order, as far as is known."
+        } else {
+            "Money taken for this order:"
+        }
+        .to_owned(),
+    );
+    for charge in &story.charges {
+        line(format!(
+            "  {}  {}  {} by {}, {} minor units refunded, {} under way{}",
+            rfc3339(charge.at),
+            charge.amount,
+            charge.object,
+            charge.intent,
+            charge.refunded_minor,
+            charge.reserved_minor,
+            if charge.extra { "  EXTRA: the order was paid already" } else { "" }
+        ));
+    }
+    line(String::new());
+    line("What happened:".to_owned());
+    for row in &story.journal {
+        let entry = &row.line;
+        let (from, to) = (&entry.from, &entry.to);
+        line(format!("  {}  {from} → {to}  {}: {}", rfc3339(entry.at), entry.event, entry.evidence));
+    }
+    line(String::new());
+    line(what_can_be_done(intent, story));
+    text
+}
+
+fn operation(line: &mut impl FnMut(String), what: &str, row: &OperationRecord) {
+    let at = |at: Option<payment::Timestamp>| at.map_or_else(|| "—".to_owned(), rfc3339);
+    line(format!("  operation {} {what}, provider key {}", row.id, row.provider_key));
+    let account = row.frozen.as_ref().map_or("—", |frozen| frozen.account.as_str());
+    let object = row.object.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string);
+    line(format!("    account {account}, object {object}"));
+    line(format!(
+        "    first sent {}, may be sent until {}, last look {}, next look {}",
+        at(row.first_sent_at),
+        at(row.execute_until),
+        at(row.looked_at),
+        at(row.wake_at)
+    ));
+}
+
+fn standing(state: &State) -> String {
+    let mut words = state.name().to_string();
+    let _infallible = match state {
+        State::Confirming { since, why, .. } => write!(words, " since {}: {why:?}", rfc3339(*since)),
+        State::NeedsReview { since, why, .. } => write!(words, " since {}: {why:?}", rfc3339(*since)),
+        State::Declined { by, code, .. } => write!(words, " by {}: {code}", by.as_str()),
+        State::Canceled { reason } => write!(words, ": {reason:?}"),
+        State::Succeeded { object, at } => write!(words, " at {} by {object}", rfc3339(*at)),
+        State::Created
+        | State::Processing { .. }
+        | State::RequiresAction { .. }
+        | State::Authorized { .. }
+        | State::Expired { .. } => Ok(()),
+    };
+    words
+}
+
+fn what_can_be_done(intent: &IntentRecord, story: &Story) -> String {
+    let id = intent.id;
+    let mut choices = Vec::new();
+    if matches!(intent.state, State::NeedsReview { .. }) {
+        choices.push(format!(
+            "payonce review resolve {id} --charged OBJECT --reason TEXT   this object took the money"
+        ));
+        choices
+            .push(format!("payonce review resolve {id} --not-charged --reason TEXT      no money was taken"));
+    }
+    for row in &story.follow_ups {
+        if row.stage == store::Stage::Review {
+            choices.push(format!(
+                "payonce review resolve {} --executed OBJECT --reason TEXT   it was done",
+                row.id
+            ));
+            choices.push(format!(
+                "payonce review resolve {} --not-executed --reason TEXT      it was not done",
+                row.id
+            ));
+        }
+    }
+    for charge in &story.charges {
+        if charge.extra && charge.reserved_minor + charge.refunded_minor < charge.amount.minor() {
+            choices.push(format!(
+                "payonce review resolve {} --refund-extra --reason TEXT   give it back",
+                charge.object
+            ));
+        }
+    }
+    if choices.is_empty() {
+        return "Nothing waits for a person here.".to_owned();
+    }
+    format!("What you can do:\n  {}", choices.join("\n  "))
+}

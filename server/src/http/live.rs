@@ -1,0 +1,154 @@
+//! `/v1/payment_intents/{id}`: its events, and what somebody who waits for a result can ask for.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{
+    Json,
+    body::Body,
+    extract::State,
+    http::{HeaderMap, HeaderName, StatusCode, header},
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
+use contract::PaymentIntent;
+use engine::Released;
+use futures_util::stream;
+use payment::IntentId;
+use store::Tenant;
+
+use super::{
+    ApiError, App, Code, Id,
+    body::read_nothing,
+    caller::{self, Caller},
+    pages::Address,
+    payment_intents::{find, view},
+};
+use crate::{
+    answers::{json, rfc3339},
+    live::Watcher,
+};
+
+/// How often a stream looks when nobody tells it of news: another process may have made them.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// The same, before the first submit: nobody waits for a result.
+const LOOK_SELDOM: Duration = Duration::from_secs(15);
+/// A comment this often, so that nobody on the way takes the connection for dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// When to come back where too many wait already.
+const CROWDED_S: u32 = 15;
+/// A proxy is not to wait for more before it passes an event on.
+static ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// `GET /v1/payment_intents/{id}/events`. An EventSource sends no headers: the token may stand in the address.
+pub(super) async fn events(
+    State(app): State<App>,
+    Id(id): Id,
+    address: Address,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let caller = if headers.contains_key(header::AUTHORIZATION) {
+        caller::anyone(&app, &headers).await?
+    } else {
+        caller::shopper(&app, address.token()).ok_or_else(caller::unauthorized)?
+    };
+    let (_, intent) = find(&app, &caller, &id).await?;
+    let watcher = app.live.watch(intent.id).ok_or_else(crowded)?;
+    let follower = Follower { app, caller, id, watcher, sent: None };
+    let events = stream::unfold(Some(follower), |follower| async move { follower?.next().await });
+    let events = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    Ok(([(ACCEL_BUFFERING.clone(), "no"), (header::CACHE_CONTROL, "no-store")], events).into_response())
+}
+
+fn crowded() -> ApiError {
+    Code::Unavailable.error("Too many streams are open. Ask for the intent instead.").retry_after_s(CROWDED_S)
+}
+
+/// One stream: what was sent last, and how to learn whether there is news.
+struct Follower {
+    app: App,
+    caller: Caller,
+    id: String,
+    watcher: Watcher,
+    sent: Option<PaymentIntent>,
+}
+
+impl Follower {
+    /// The next event, and whether another may follow: none after the last change there can be, nor when the server stops.
+    async fn next(mut self) -> Option<(Result<Event, Infallible>, Option<Self>)> {
+        loop {
+            if let Some(sent) = &self.sent
+                && !self.watcher.wait(pause(sent)).await
+            {
+                return None;
+            }
+            let seen = match view(&self.app, &self.caller, &self.id).await {
+                Ok(seen) => seen,
+                // The right to see it is gone.
+                Err(error) if error.status().is_client_error() => return None,
+                Err(_) if self.sent.is_none() => return None,
+                // A store that does not answer now is asked again.
+                Err(_) => continue,
+            };
+            if self.sent.as_ref() == Some(&seen) {
+                continue;
+            }
+            let event = Event::default().event("state").data(String::from_utf8_lossy(&json(&seen)));
+            let is_last = seen.state.is_final() || seen.behind;
+            self.sent = Some(seen);
+            return Some((Ok(event), (!is_last).then_some(self)));
+        }
+    }
+}
+
+fn pause(seen: &PaymentIntent) -> Duration {
+    if seen.state == contract::IntentState::Created { LOOK_SELDOM } else { LOOK_EVERY }
+}
+
+/// `POST /v1/payment_intents/{id}/check`: have the provider asked now. It moves no money and needs no key.
+pub(super) async fn check(
+    State(app): State<App>,
+    Id(id): Id,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let caller = caller::anyone(&app, &headers).await?;
+    read_nothing(&app, body).await?;
+    let (_, intent) = find(&app, &caller, &id).await?;
+    check_now(&app, &intent.tenant, intent.id).await?;
+    Ok((StatusCode::ACCEPTED, Json(view(&app, &caller, &id).await?)).into_response())
+}
+
+/// Wakes the intent's operation.
+pub(super) async fn check_now(app: &App, tenant: &Tenant, intent: IntentId) -> Result<(), ApiError> {
+    let (engine, tenant) = (app.engine.clone(), tenant.clone());
+    app.run(async move { engine.check_now(&tenant, intent).await }).await?;
+    Ok(())
+}
+
+/// `POST /v1/payment_intents/{id}/release`: have the provider asked to let go of a payment that waits for the shopper, or learn
+/// when it does so by itself. It moves no money and needs no key.
+pub(super) async fn release(
+    State(app): State<App>,
+    Id(id): Id,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let caller = caller::anyone(&app, &headers).await?;
+    read_nothing(&app, body).await?;
+    let (_, intent) = find(&app, &caller, &id).await?;
+    let released = release_now(&app, &intent.tenant, intent.id).await?;
+    let released_by = match released {
+        Released::EndsBy(at) => Some(rfc3339(at)),
+        Released::Asked | Released::Nothing => None,
+    };
+    let view = PaymentIntent { released_by, ..view(&app, &caller, &id).await? };
+    Ok((StatusCode::ACCEPTED, Json(view)).into_response())
+}
+
+/// Asks the provider to let go, as far as it can.
+pub(super) async fn release_now(app: &App, tenant: &Tenant, intent: IntentId) -> Result<Released, ApiError> {
+    let (engine, tenant) = (app.engine.clone(), tenant.clone());
+    app.run(async move { engine.release(&tenant, intent).await }).await
+}

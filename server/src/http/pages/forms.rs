@@ -1,0 +1,255 @@
+//! The pages' plain forms: what works without a script. Each ends in a page that shows the true state.
+//! Must never take a card: its fields have no names.
+
+use app::Notice;
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode},
+    response::Response,
+};
+use contract::{Amount, Customer, PaymentMethodInput, Submit};
+use engine::Released;
+use payment::{CheckoutId, IdError, IdempotencyKey, IntentId};
+use serde::Deserialize;
+
+use super::{Address, Shown, document, load, message, see_other};
+use crate::{
+    answers::{is_awaited, rfc3339},
+    http::{
+        ApiError, App, Code, Id,
+        body::read_form,
+        caller::{self, Caller},
+        checkouts, live, payment_intents, terms,
+    },
+};
+
+/// How long what was said of a release can be read before the page looks again.
+const RELEASE_READ_S: u32 = 30;
+
+/// The form of the payment page, as far as it has names.
+#[derive(Deserialize)]
+struct PayForm {
+    method: Option<String>,
+    intent: Option<String>,
+    submit_key: Option<String>,
+    checkout_version: Option<String>,
+    amount_value: Option<String>,
+    amount_currency: Option<String>,
+    email: Option<String>,
+}
+
+impl PayForm {
+    /// What it submits, if it is what our page has: intent, key, terms.
+    fn read(self) -> Option<(String, IdempotencyKey, Submit)> {
+        let email = self.email.filter(|email| !email.is_empty());
+        let submit = Submit {
+            payment_method: PaymentMethodInput::Redirect {},
+            checkout_version: self.checkout_version?.parse().ok()?,
+            amount: Amount::new(self.amount_value?, self.amount_currency?),
+            customer: email.map(|email| Customer { email: Some(email) }),
+        };
+        Some((self.intent?, IdempotencyKey::parse(&self.submit_key?).ok()?, submit))
+    }
+}
+
+/// `POST /pay/{checkout}`: pays on the bank's own page. The status page carries the link to it. Without `method=redirect` nothing is
+/// submitted: a card cannot come this way.
+pub(in crate::http) async fn submit(
+    State(app): State<App>,
+    Id(id): Id,
+    address: Address,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let lang = address.lang(&headers);
+    let shown = match load(&app, &id, &address, lang).await {
+        Ok(shown) => shown,
+        Err(error) => return message(&app, lang, &error),
+    };
+    let form = match read_form::<PayForm>(&app, body).await {
+        Ok(form) if form.method.as_deref() == Some("redirect") => form,
+        Ok(_) | Err(_) => return see_other(&address.back_to(&id)),
+    };
+    let Some((intent, key, submit)) = form.read() else {
+        return say(shown, Notice::Refused, StatusCode::BAD_REQUEST);
+    };
+    let Err(error) = payment_intents::submit_as(&app, &shown.caller, &intent, key, submit).await else {
+        return see_other(&address.status_of(&id));
+    };
+    match (Refusal::of(&error), load(&app, &id, &address, lang).await) {
+        (Refusal::Over, _) => see_other(&address.status_of(&id)),
+        (Refusal::Said(notice), Ok(shown)) => say(shown, notice, error.status()),
+        (Refusal::Said(_), Err(error)) => message(&app, lang, &error),
+        (Refusal::Unknown, _) => message(&app, lang, &error),
+    }
+}
+
+/// What a refused submit means for the page.
+enum Refusal {
+    /// There is nothing to submit any more: the status page tells why.
+    Over,
+    /// Nothing was started, and the form can be sent anew.
+    Said(Notice),
+    /// Whether anything was started is not certain.
+    Unknown,
+}
+
+impl Refusal {
+    fn of(error: &ApiError) -> Self {
+        match error.code() {
+            Code::OrderPaid | Code::CheckoutNotOpen | Code::IntentInProgress => Self::Over,
+            Code::CheckoutChanged => Self::Said(Notice::TermsChanged),
+            Code::InvalidField if error.field() == Some("customer.email") => Self::Said(Notice::EmailForm),
+            Code::TooManyIntents => Self::Said(Notice::TooManyTries),
+            Code::RateLimited => Self::Said(Notice::Busy),
+            Code::InvalidJson
+            | Code::InvalidRequest
+            | Code::InvalidField
+            | Code::CardNumber
+            | Code::KeyMissing
+            | Code::KeyInvalid
+            | Code::KeyReused
+            | Code::SubmitKeyMismatch
+            | Code::NotFound
+            | Code::MethodNotAllowed
+            | Code::UnsupportedMediaType
+            | Code::BodyTooLarge
+            | Code::RequestTimeout => Self::Said(Notice::Refused),
+            Code::Unauthorized | Code::Forbidden | Code::Internal | Code::Unavailable => Self::Unknown,
+        }
+    }
+}
+
+/// The payment page with a word about the form that was sent.
+fn say(shown: Shown, notice: Notice, status: StatusCode) -> Response {
+    let Shown { mut page, merchant, .. } = shown;
+    page.notice = Some(notice);
+    let mut response = document(&page, &merchant, page.render_pay(), None);
+    *response.status_mut() = status;
+    response
+}
+
+/// `POST /pay/{checkout}/check`: has the bank asked now.
+pub(in crate::http) async fn check(
+    State(app): State<App>,
+    Id(id): Id,
+    address: Address,
+    headers: HeaderMap,
+) -> Response {
+    let lang = address.lang(&headers);
+    let checked = async {
+        let Shown { intent, .. } = load(&app, &id, &address, lang).await?;
+        live::check_now(&app, &intent.tenant, intent.id).await
+    };
+    match checked.await {
+        Ok(()) => see_other(&address.status_of(&id)),
+        Err(error) => message(&app, lang, &error),
+    }
+}
+
+/// `POST /pay/{checkout}/release`: has the bank asked to let go of the payment, or says when it does so by itself.
+pub(in crate::http) async fn release(
+    State(app): State<App>,
+    Id(id): Id,
+    address: Address,
+    headers: HeaderMap,
+) -> Response {
+    let lang = address.lang(&headers);
+    let released = async {
+        let Shown { intent, .. } = load(&app, &id, &address, lang).await?;
+        let released = live::release_now(&app, &intent.tenant, intent.id).await?;
+        Ok::<_, ApiError>((released, load(&app, &id, &address, lang).await?))
+    };
+    let (notice, shown) = match released.await {
+        Ok((Released::Asked, shown)) => (Notice::ReleaseAsked, shown),
+        Ok((Released::EndsBy(at), shown)) => (Notice::ReleasedBy(rfc3339(at)), shown),
+        Ok((Released::Nothing, _)) => return see_other(&address.status_of(&id)),
+        Err(error) => return message(&app, lang, &error),
+    };
+    let Shown { mut page, merchant, .. } = shown;
+    page.notice = Some(notice);
+    // A reload would ask again: it looks at the status page instead.
+    let refresh = format!("{RELEASE_READ_S};url={}", address.status_of(&id));
+    document(&page, &merchant, page.render_status(), HeaderValue::from_str(&refresh).ok())
+}
+
+/// The form under "write to me".
+#[derive(Deserialize)]
+struct Mail {
+    email: String,
+}
+
+/// `POST /pay/{checkout}/email`: where the result is told, while it is awaited.
+pub(in crate::http) async fn email(
+    State(app): State<App>,
+    Id(id): Id,
+    address: Address,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let lang = address.lang(&headers);
+    let shown = match load(&app, &id, &address, lang).await {
+        Ok(shown) => shown,
+        Err(error) => return message(&app, lang, &error),
+    };
+    let form = match read_form::<Mail>(&app, body).await {
+        Ok(form) => form,
+        Err(error) => return message(&app, lang, &error),
+    };
+    let Ok(Some(email)) = terms::email(Some(Customer { email: Some(form.email) })) else {
+        return say(shown, Notice::EmailForm, StatusCode::UNPROCESSABLE_ENTITY);
+    };
+    if app.mails && is_awaited(shown.intent.state.name()) {
+        let (engine, tenant, intent) = (app.engine.clone(), shown.intent.tenant.clone(), shown.intent.id);
+        let kept = app.run(async move { engine.set_email(&tenant, intent, email).await }).await;
+        if let Err(error) = kept {
+            return message(&app, lang, &error);
+        }
+    }
+    // The page says where it will write to.
+    see_other(&address.back_to(&id))
+}
+
+/// The form under "try again".
+#[derive(Deserialize)]
+struct Again {
+    previous: String,
+}
+
+/// `POST /pay/{checkout}/again`: trying again without a script. The key names the intent it follows, so that two tabs make one.
+pub(in crate::http) async fn again(
+    State(app): State<App>,
+    Id(id): Id,
+    address: Address,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let lang = address.lang(&headers);
+    match open_again(&app, &id, &address, body).await {
+        // Whatever came of it, the page shows the true state.
+        Ok(()) => see_other(&address.back_to(&id)),
+        Err(error) => message(&app, lang, &error),
+    }
+}
+
+async fn open_again(app: &App, id: &str, address: &Address, body: Body) -> Result<(), ApiError> {
+    let caller: Caller = caller::shopper(app, address.token()).ok_or_else(caller::unauthorized)?;
+    let checkout: CheckoutId = id.parse().map_err(|_| checkouts::not_found())?;
+    let form: Again = read_form(app, body).await?;
+    let previous: IntentId = form
+        .previous
+        .parse()
+        .map_err(|error: IdError| Code::InvalidRequest.field("previous", error.to_string()))?;
+    let key =
+        IdempotencyKey::parse(&format!("again-{previous}")).expect("an intent's id has a key's characters");
+    match payment_intents::open(app, &caller, checkout, key).await {
+        Ok(_) => Ok(()),
+        Err(error)
+            if matches!(error.code(), Code::OrderPaid | Code::CheckoutNotOpen | Code::TooManyIntents) =>
+        {
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
