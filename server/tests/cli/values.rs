@@ -12,10 +12,10 @@ publishable_key = "pk_test_zerno"
 provider = { kind = "yookassa", account = "100500", secret = "canary", url = "http://127.0.0.1:8090", notify_secret = "canary" }
 return_origins = ["https://shop.example"]
 frame_origins = ["https://shop.example"]
-webhook = { url = "https://shop.example/hook", secret = "whsec_canary" }
+webhook = { url = "https://shop.example/hook", secret = "whsec_canarycanarycanarycanarycanarycanary" }
 "#;
 
-const SETTINGS: [(&str, &str); 12] = [
+const SETTINGS: [(&str, &str); 14] = [
     ("LISTEN", "listen"),
     ("BANK_LISTEN", "bank-listen"),
     ("DATA", "data"),
@@ -26,6 +26,8 @@ const SETTINGS: [(&str, &str); 12] = [
     ("SECRET", "secret"),
     ("SECRET_OLD", "secret-old"),
     ("DEMO_SECRET_KEY", "demo-secret-key"),
+    ("SMTP_URL", "smtp-url"),
+    ("MAIL_FROM", "mail-from"),
     ("RATE_LIMIT", "rate-limit"),
     ("CONFIG", "config"),
 ];
@@ -195,6 +197,17 @@ fn live_mode_wants_the_default_times_and_https() {
     place(&hook).run(&["migrate"]).refused(&["merchant[1].webhook.url", "public host"]);
 }
 
+#[test]
+fn a_mail_server_takes_mails_from_somebody() {
+    let place = || Place::new().set("PAYONCE_SMTP_URL", "smtps://user:canary@mail.example");
+    place().run(&["migrate"]).refused(&["PAYONCE_MAIL_FROM", "PAYONCE_SMTP_URL"]);
+    place().run(&["migrate", "--mail-from", "shop"]).refused(&["PAYONCE_MAIL_FROM", "a mail address"]);
+    let ended = place().run(&["migrate", "--mail-from", "pay@shop.example"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.all());
+    let open = Place::new().set("PAYONCE_SMTP_URL", "smtp://mail.example").run(&["migrate"]);
+    open.refused(&["PAYONCE_SMTP_URL", "?tls=required"]);
+}
+
 /// Rule 52: no secret in any message, however wrong the place it was put in.
 #[test]
 fn no_secret_is_repeated() {
@@ -206,7 +219,7 @@ fn no_secret_is_repeated() {
         MERCHANT.replace("secret = \"canary\"", "secret = \"can ary canary\""),
         MERCHANT.replace("notify_secret = \"canary\"", "notify_secret = \"canary/canary\""),
         MERCHANT.replace("\"http://127.0.0.1:8090\"", "\"http://user:canary@bank/v3\""),
-        MERCHANT.replace("\"whsec_canary\" }", "\"whsec_canary }"),
+        MERCHANT.replace("\"whsec_canarycanarycanarycanarycanarycanary\" }", "\"whsec_canarycanarycanarycanarycanarycanary }"),
         format!("listen = 3\n{MERCHANT}"),
     ];
     for text in files {
@@ -220,6 +233,7 @@ fn no_secret_is_repeated() {
         "PAYONCE_DEMO_SECRET_KEY",
         "PAYONCE_DATABASE_URL",
         "PAYONCE_PUBLIC_URL",
+        "PAYONCE_SMTP_URL",
     ] {
         let value = if variable.ends_with("URL") { "postgres://user:canary@host/db" } else { "canary \u{1}" };
         let ended = Place::new().set(variable, value).run(&["demo"]);
