@@ -8,8 +8,8 @@ use payment::{
     ProviderKey, State, SubmitKey, UnknownReason,
 };
 use store::{
-    Answer, Change, CheckoutRecord, Claimed, Commit, Frozen, IntentRecord, KeyUse, NewIds, OpenCheckout,
-    OpenIntent, Render, Stage, SubmitCommand, Tenant, Terms,
+    Answer, Change, Charge, CheckoutRecord, Claimed, Commit, Frozen, IntentRecord, KeyUse, NewIds,
+    OpenCheckout, OpenIntent, Render, Stage, SubmitCommand, Tenant, Terms,
 };
 
 use crate::world::{DAY, MINUTE, SECOND, START, uuid};
@@ -18,6 +18,7 @@ pub const LEASE_MS: i64 = 30 * SECOND;
 pub const EXECUTE_MS: i64 = 15 * MINUTE;
 pub const WAKE_MS: i64 = 10 * SECOND;
 pub const LIMIT: i64 = 3;
+pub const MOST_UNFINISHED: i64 = 20;
 
 pub fn tenant() -> Tenant {
     tenant_of("mer_1", Mode::Test)
@@ -133,10 +134,10 @@ pub fn frozen(body: &str) -> Frozen {
 pub fn outcome(claim: &Claimed, state: State) -> Commit {
     let (from, to) = (claim.intent.state.name().as_str(), state.name().as_str());
     let ended = claim.attempt.as_ref().map(|attempt| (attempt.id, "answered".to_owned()));
-    let charge = if let State::Succeeded { object, .. } = &state {
-        Some((object.clone(), claim.intent.amount))
+    let charges = if let State::Succeeded { object, .. } = &state {
+        vec![Charge { amount: claim.intent.amount, ..charge(object.clone()) }]
     } else {
-        None
+        Vec::new()
     };
     Commit {
         tenant: claim.operation.tenant.clone(),
@@ -147,14 +148,22 @@ pub fn outcome(claim: &Claimed, state: State) -> Commit {
         fence: claim.operation.fence,
         paid_with: None,
         object: state.object().cloned(),
-        charge,
+        follow_up: None,
+        touches_intent: true,
+        charges,
         anomalies: Vec::new(),
         changes: vec![Change { from, event: "observed".into(), to, evidence: "a test says so".into() }],
         ended,
+        absent_since: None,
         wake_in_ms: matches!(Stage::of(state.name()), Stage::Open | Stage::Review).then_some(WAKE_MS),
         answer: state.is_terminal().then(|| final_answer(to)),
         state,
     }
+}
+
+/// 1500.00 taken by the account that every request of these tests goes to.
+pub fn charge(object: ObjectId) -> Charge {
+    Charge { account: frozen("").account, object, amount: rub("1500.00") }
 }
 
 pub fn final_answer(body: &str) -> Answer {

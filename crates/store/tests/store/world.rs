@@ -166,6 +166,7 @@ pub fn due(most: usize) -> ClaimDue {
         holder: Holder(uuid()),
         lease_ms: commands::LEASE_MS,
         attempts: (0..most).map(|_| AttemptId(uuid())).collect(),
+        most_unfinished: commands::MOST_UNFINISHED,
     }
 }
 

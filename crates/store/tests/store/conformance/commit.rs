@@ -5,7 +5,7 @@ use store::{Committed, KnownKey, StoreError, Submitted};
 
 use crate::{
     commands::{
-        LEASE_MS, WAKE_MS, confirming, declined, final_answer, object, outcome, rub, submit, succeeded,
+        LEASE_MS, WAKE_MS, charge, confirming, declined, final_answer, object, outcome, submit, succeeded,
     },
     conformance::behaviours,
     world::{DAY, World, after, events, is},
@@ -123,7 +123,7 @@ async fn charged_twice(world: &World) -> (store::Commit, store::Commit) {
     world.clock.advance(WAKE_MS);
     let asked = world.due(1).await.remove(0);
     let mut second_object = outcome(&asked, asked.intent.state.clone());
-    second_object.charge = Some((object("other"), rub("1500.00")));
+    second_object.charges = vec![charge(object("other"))];
     second_object.anomalies = vec![Anomaly::SecondObject];
     assert_eq!(world.commit(second_object.clone()).await, (true, false));
     is(&world.intent(claim.intent.id).await, StateName::Authorized);
@@ -154,7 +154,7 @@ async fn fault_15_a_commit_without_a_charge_tells_of_none(world: World) {
         world.clock.advance(WAKE_MS);
         let asked = world.due(1).await.remove(0);
         let mut second_object = outcome(&asked, asked.intent.state.clone());
-        second_object.charge = Some((object(other), rub("1500.00")));
+        second_object.charges = vec![charge(object(other))];
         world.commit(second_object).await;
     }
     world.clock.advance(WAKE_MS);
@@ -180,7 +180,7 @@ async fn the_same_object_is_charged_once(world: World) {
         world.clock.advance(WAKE_MS);
         let asked = world.due(1).await.remove(0);
         let mut seen = outcome(&asked, asked.intent.state.clone());
-        seen.charge = Some((object("other"), rub("1500.00")));
+        seen.charges = vec![charge(object("other"))];
         assert_eq!(world.commit(seen).await, expected);
     }
     assert!(!events(&world.story(claim.intent.id).await).contains(&"anomaly"));

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use payment::{CheckoutId, CheckoutStatus, EffectId, EffectKind, EffectSubject, Holder, State};
 use store::{
-    ClaimEffects, Claimed, ClaimedEffect, EffectRecord, EffectState, NextTry, SettleEffect, SettledEffect,
-    Tables,
+    ClaimEffects, Claimed, ClaimedEffect, EffectRecord, EffectState, Flow, NextTry, SettleEffect,
+    SettledEffect, Tables,
 };
 
 use crate::{
@@ -243,11 +242,11 @@ async fn r20_the_index_refuses_a_second_effect(world: World) {
     let there = world.effects(&payment).await.remove(0);
     let twins = [there.clone(), EffectRecord { id: EffectId(uuid()), ..there.clone() }];
     for twin in twins {
-        let insert = move |tables: &mut dyn Tables| -> BoxFuture<'_, _> {
+        let insert: Flow<bool> = Arc::new(move |tables: &mut dyn Tables| {
             let twin = twin.clone();
             Box::pin(async move { tables.insert_effect(&twin).await })
-        };
-        assert!(!world.write(Arc::new(insert)).await);
+        });
+        assert!(!world.write(insert).await);
     }
     assert_eq!(world.effects(&payment).await[0], there);
 }

@@ -6,7 +6,7 @@ use store::{CheckoutRecord, Claimed, Commit, IntentRecord, Store, StoreError, Su
 
 use crate::{
     commands::{
-        confirming, declined, object, open_for, open_intent, outcome, rub, submit, succeeded, tenant,
+        self, confirming, declined, object, open_for, open_intent, outcome, submit, succeeded, tenant,
     },
     conformance::run,
     world::{self, DAY, MINUTE, SECOND, World},
@@ -163,7 +163,7 @@ fn commit(claim: &Claimed, to: u8, old_version: bool, charge: bool) -> Commit {
     let mut commit = outcome(claim, state);
     commit.version -= i64::from(old_version);
     if charge {
-        commit.charge = Some((object("object of somebody"), rub("1500.00")));
+        commit.charges = vec![commands::charge(object("object of somebody"))];
         commit.paid_with = Some(payment::PaidWith { last4: None });
     }
     commit

@@ -8,7 +8,7 @@ use payment::{
     AttemptId, CheckoutId, CheckoutStatus, IntentId, KeyKind, OperationId, OrderId, ProviderKey, State,
 };
 use store::{
-    Abort, AttemptRecord, ChargeRow, CheckoutRecord, Flow, IntentRecord, JournalRecord, OperationRecord,
+    Abort, AttemptRecord, ChargeRecord, CheckoutRecord, Flow, IntentRecord, JournalRecord, OperationRecord,
     Tables,
 };
 
@@ -197,8 +197,8 @@ async fn r6_a_second_row_is_refused_by_its_index(world: World) {
     }
 }
 
-fn charge(rows: &Rows) -> ChargeRow {
-    ChargeRow {
+fn charge(rows: &Rows) -> ChargeRecord {
+    ChargeRecord {
         tenant: tenant(),
         account: rows.operation.frozen.clone().unwrap().account,
         object: object("object-1"),
@@ -206,6 +206,8 @@ fn charge(rows: &Rows) -> ChargeRow {
         intent: rows.intent.id,
         amount: rows.intent.amount,
         extra: true,
+        reserved_minor: 0,
+        refunded_minor: 0,
         at: rows.attempt.started_at,
     }
 }
