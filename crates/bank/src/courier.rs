@@ -115,6 +115,7 @@ impl Courier {
             state.store.run(move |tx| outcomes.iter().try_for_each(|one| notifications::note(tx, one)));
         if let Err(error) = noted.await {
             tracing::error!(%error, "the bank cannot note what it announced: it will announce it again");
+            tokio::time::sleep(MAX_NAP).await;
         }
         let mut awaited = self.awaited();
         for sender in seqs.iter().filter_map(|seq| awaited.remove(seq)) {

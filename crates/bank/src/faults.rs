@@ -1,5 +1,6 @@
-//! Faults on demand: which are armed, and which of them the next request meets. They live in memory only: a bank
-//! that was restarted is a sound one. What a fault does is not said here but where requests are worked on (`desk`).
+//! Faults on demand: which are armed, and which of them the next request or notification meets. They live in memory
+//! only: a bank that was restarted is a sound one. What a fault does is not said here but where it strikes: on
+//! requests (`desk`), on notifications (`book`), on tries to send one (`courier`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

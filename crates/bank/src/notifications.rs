@@ -142,7 +142,8 @@ pub(crate) fn next_event_ms(tx: &Transaction<'_>, now_ms: i64) -> rusqlite::Resu
 
 /// Notes what a try came to.
 pub(crate) fn note(tx: &Transaction<'_>, outcome: &Outcome) -> rusqlite::Result<()> {
-    const NOTE: &str = "UPDATE notification SET tries = tries + 1, status = ?2, delivered = ?3, copies = ?4,
+    const NOTE: &str =
+        "UPDATE notification SET tries = tries + 1, status = ?2, delivered = delivered OR ?3, copies = ?4,
              next_ms = ?5, gives_way = 0 WHERE seq = ?1";
     let Outcome { seq, status, delivered, copies, next_ms } = outcome;
     tx.prepare_cached(NOTE)?.execute(params![seq, status, delivered, copies, next_ms])?;

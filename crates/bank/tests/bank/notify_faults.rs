@@ -43,6 +43,11 @@ async fn fault_50_notify_twice_repeats_what_was_taken() {
     bank.pay("2", GOOD_CARD).await;
     until(&bank, &[(2, true), (1, true)]).await;
     receiver.events(3).await;
+    // The second copy was refused, the first was taken nevertheless.
+    bank.fault(json!({ "kind": "notify_twice" })).await;
+    receiver.answer(&[200, 500]);
+    bank.pay("3", GOOD_CARD).await;
+    until(&bank, &[(2, true), (1, true), (2, true)]).await;
 }
 
 #[tokio::test]
