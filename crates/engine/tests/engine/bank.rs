@@ -1,6 +1,10 @@
 //! A bank that does as it is told and keeps a ledger: one object per key, every send that reached it, what was done and what was
 //! only said. Money is counted here, never in our store. What must be true before a request leaves is asserted on arrival.
 
+mod faults;
+mod ledger;
+mod wire;
+
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard},
@@ -8,93 +12,57 @@ use std::{
 
 use async_trait::async_trait;
 use payment::{
-    CheckoutId, Currency, IntentId, Money, NotExecutedReason, ObjectId, ObjectStatus, Observation, PaidWith,
-    ProviderKey, Timestamp, UnknownReason,
+    IntentId, Money, NotExecutedReason, ObjectId, ObjectStatus, Observation, OperationId, OperationKind,
+    OrderId, ProviderKey, RefundObservation, RefundStatus, Timestamp,
 };
-use providers::{Account, Encoded, Method, Page, PayRequest, Provider, Reply};
+use providers::{
+    About, Account, Encoded, Notice, Outgoing, Page, PayRequest, Provider, RefundRequest, Reply, Span,
+};
 use store::{Clock, Store, Tenant};
-use tokio::sync::Notify;
 
+pub use self::{
+    faults::Fault,
+    ledger::{Lie, Object, Refund},
+};
+use self::{
+    faults::{distorted, not_executed, refused},
+    ledger::{Asker, Ledger},
+    wire::Asked,
+};
 use crate::merchant::{ACCOUNT, secret_of};
 
 const PAGE: usize = 2;
 pub const WINDOW_MS: i64 = 23 * 3_600_000;
+/// A payment that nobody confirms ends after this long.
+pub const PENDING_MS: i64 = 3_600_000;
 
-/// What happens to one exchange.
-#[derive(Clone, Debug)]
-pub enum Fault {
-    /// No connection: not a byte left.
-    NotSent,
-    /// Lost on the way there.
-    LoseRequest,
-    /// Done, and the answer lost.
-    LoseAnswer,
-    /// HTTP 500, nothing done.
-    Error500Before,
-    /// HTTP 500, and done.
-    Error500After,
-    /// HTTP 400.
-    BadRequest,
-    /// HTTP 401.
-    Unauthorized,
-    /// HTTP 404.
-    NotFound,
-    /// HTTP 429 with its `Retry-After`, ms.
-    RateLimited(Option<i64>),
-    /// HTTP 202 with its `retry_after`, ms; done.
-    Accepted(i64),
-    /// Done, and an answer nobody can read.
-    Garbage,
-    /// Waits before it is looked at, then goes on as if nothing had been.
-    Held(Arc<Notify>),
-}
-
-/// What the bank says falsely of its objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lie {
-    Amount,
-    Currency,
-    Owner,
-}
-
-/// A request that arrived.
+/// A request that arrived, or was about to.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub at: Timestamp,
+    pub kind: OperationKind,
     pub key: ProviderKey,
     pub account: Account,
     pub body: Vec<u8>,
     pub intent: IntentId,
 }
 
-/// An object of the ledger.
-#[derive(Clone, Debug)]
-pub struct Object {
-    pub id: ObjectId,
-    pub account: String,
-    pub intent: IntentId,
-    pub checkout: CheckoutId,
-    pub amount: Money,
-    pub status: ObjectStatus,
-    pub took_money: bool,
-    pub at: Timestamp,
-}
-
 #[derive(Default)]
 struct Books {
-    keys: BTreeMap<(String, ProviderKey), usize>,
-    objects: Vec<Object>,
+    ledger: Ledger,
     sent: Vec<Sent>,
+    stopped: Vec<Sent>,
     queries: usize,
     listings: usize,
-    faults: VecDeque<Fault>,
+    faults: BTreeMap<OperationKind, VecDeque<Fault>>,
     every: Option<Fault>,
     query_faults: VecDeque<Fault>,
     decisions: VecDeque<ObjectStatus>,
+    refund_decisions: VecDeque<RefundStatus>,
     secrets: BTreeMap<String, String>,
-    lie: Option<Lie>,
     listing_lag_ms: i64,
     listing_down: bool,
+    proves_nothing: bool,
     edition: u32,
 }
 
@@ -106,6 +74,7 @@ pub struct Bank {
     clock: Clock,
 }
 
+/// What a test tells the bank to do.
 impl Bank {
     pub fn new(store: Arc<dyn Store>, tenants: Vec<Tenant>, clock: Clock) -> Self {
         Self { books: Mutex::default(), store, tenants, clock }
@@ -115,9 +84,14 @@ impl Bank {
         self.books.lock().unwrap()
     }
 
-    /// The next sends meet these, in order.
+    /// The next payments meet these, in order.
     pub fn next(&self, faults: impl IntoIterator<Item = Fault>) {
-        self.books().faults.extend(faults);
+        self.next_for(OperationKind::Pay, faults);
+    }
+
+    /// The next sends of this kind meet these, in order.
+    pub fn next_for(&self, kind: OperationKind, faults: impl IntoIterator<Item = Fault>) {
+        self.books().faults.entry(kind).or_default().extend(faults);
     }
 
     /// Every send that has no fault of its own meets this, and so does every query and listing.
@@ -130,7 +104,8 @@ impl Bank {
         let mut books = self.books();
         books.faults.clear();
         books.query_faults.clear();
-        (books.every, books.lie, books.listing_down, books.listing_lag_ms) = (None, None, false, 0);
+        (books.every, books.ledger.lie) = (None, None);
+        (books.listing_down, books.listing_lag_ms) = (false, 0);
     }
 
     pub fn next_query(&self, fault: Fault) {
@@ -142,16 +117,39 @@ impl Bank {
         self.books().decisions.push_back(status);
     }
 
+    /// What becomes of the next new refund; without a word it succeeds.
+    pub fn decides_refund(&self, status: RefundStatus) {
+        self.books().refund_decisions.push_back(status);
+    }
+
     /// The bank changes its mind about an intent's object, or the shopper confirms.
     pub fn moves(&self, intent: IntentId, status: ObjectStatus) {
+        let id = self.books().object_of(intent).id.clone();
+        self.moves_object(&id, status);
+    }
+
+    /// The bank changes its mind about one of several objects.
+    pub fn moves_object(&self, id: &ObjectId, status: ObjectStatus) {
         let mut books = self.books();
-        let object = books.objects.iter_mut().find(|object| object.intent == intent).unwrap();
+        let object = books.ledger.object(id);
         object.took_money |= status == ObjectStatus::Succeeded;
         object.status = status;
     }
 
+    /// A refund goes on.
+    pub fn moves_refund(&self, operation: OperationId, status: RefundStatus) {
+        let mut books = self.books();
+        let refund = books.ledger.refunds.iter_mut().find(|refund| refund.operation == operation);
+        refund.unwrap().status = status;
+    }
+
+    /// Somebody else takes money in this account for an order.
+    pub fn stranger_pays(&self, account: &str, order: &OrderId, amount: Money) -> ObjectId {
+        self.books().ledger.put_stranger(account, order.clone(), amount, (self.clock)())
+    }
+
     pub fn lies(&self, lie: Option<Lie>) {
-        self.books().lie = lie;
+        self.books().ledger.lie = lie;
     }
 
     /// Objects are listed this long after they were made.
@@ -163,9 +161,14 @@ impl Bank {
         self.books().listing_down = down;
     }
 
+    /// Its listings are no evidence any more.
+    pub fn proves_nothing(&self) {
+        self.books().proves_nothing = true;
+    }
+
     /// Keys are forgotten: a repeat makes a second object.
     pub fn forget_keys(&self) {
-        self.books().keys.clear();
+        self.books().ledger.forget_keys();
     }
 
     pub fn change_secret(&self, account: &str, secret: &str) {
@@ -177,18 +180,32 @@ impl Bank {
         self.books().edition += 1;
     }
 
-    /// The network delivers the last request once more; nobody hears the answer.
+    /// The network delivers the last payment request once more; nobody hears the answer.
     pub fn repeat_last(&self) {
         let sent = self.sent().pop().unwrap();
-        self.execute(&sent.account, &Order::read(&sent.body), sent.key);
+        self.pay(&sent.account, &Asked::read("POST", "/payments", &sent.body), sent.key);
+    }
+}
+
+/// What the bank has seen.
+impl Bank {
+    /// Payment requests that arrived.
+    pub fn sent(&self) -> Vec<Sent> {
+        self.sent_for(OperationKind::Pay)
     }
 
-    pub fn sent(&self) -> Vec<Sent> {
-        self.books().sent.clone()
+    /// Requests of this kind that arrived.
+    pub fn sent_for(&self, kind: OperationKind) -> Vec<Sent> {
+        self.books().sent.iter().filter(|sent| sent.kind == kind).cloned().collect()
     }
 
     pub fn sends(&self) -> usize {
-        self.books().sent.len()
+        self.sent().len()
+    }
+
+    /// Requests of any kind that the last look stopped.
+    pub fn stopped(&self) -> Vec<Sent> {
+        self.books().stopped.clone()
     }
 
     /// Questions asked: queries and pages of listings.
@@ -198,142 +215,202 @@ impl Bank {
     }
 
     pub fn objects(&self) -> Vec<Object> {
-        self.books().objects.clone()
+        self.books().ledger.objects.clone()
+    }
+
+    pub fn refunds(&self) -> Vec<Refund> {
+        self.books().ledger.refunds.clone()
     }
 
     /// Objects that took money.
     pub fn charges(&self) -> usize {
-        self.books().objects.iter().filter(|object| object.took_money).count()
+        self.books().ledger.objects.iter().filter(|object| object.took_money).count()
+    }
+
+    /// The notification that the bank would send now about an intent's object.
+    pub fn notice(&self, intent: IntentId) -> Vec<u8> {
+        let books = self.books();
+        let object = books.object_of(intent);
+        let status = word(&object.status);
+        wire::write_notice(&Notice {
+            event: format!("payment.{status}"),
+            object: object.id.clone(),
+            about: About::Payment,
+            status: status.to_owned(),
+            intent: Some(intent),
+        })
+    }
+
+    /// The notification that the bank would send now about a refund.
+    pub fn refund_notice(&self, operation: OperationId) -> Vec<u8> {
+        let refund = self.refunds().into_iter().find(|refund| refund.operation == operation).unwrap();
+        let status = match refund.status {
+            RefundStatus::Pending => "pending",
+            RefundStatus::Succeeded => "succeeded",
+            RefundStatus::Canceled { .. } => "canceled",
+        };
+        wire::write_notice(&Notice {
+            event: format!("refund.{status}"),
+            object: refund.id,
+            about: About::Refund { payment: refund.payment },
+            status: status.to_owned(),
+            intent: None,
+        })
+    }
+}
+
+fn word(status: &ObjectStatus) -> &'static str {
+    match status {
+        ObjectStatus::Pending { .. } => "pending",
+        ObjectStatus::WaitingForCapture => "waiting_for_capture",
+        ObjectStatus::Succeeded => "succeeded",
+        ObjectStatus::Ended(_) => "canceled",
+    }
+}
+
+impl Bank {
+    /// Lets a request in, past the last look and what must be written ahead. `Err`: it was not done, and this is the answer.
+    async fn admit<O>(
+        &self,
+        account: &Account,
+        request: &Outgoing,
+        asked: &Asked,
+    ) -> Result<Option<Fault>, Reply<O>> {
+        let (kind, fault) = (asked.kind(), self.books().fault_of(asked.kind()));
+        if let Some(Fault::Paused(gate)) = &fault {
+            gate.notified().await;
+        }
+        let sent = Sent {
+            at: (self.clock)(),
+            kind,
+            key: request.key,
+            account: account.clone(),
+            body: request.body.clone(),
+            intent: self.books().intent_of(asked),
+        };
+        if !matches!(fault, Some(Fault::NotSent)) && !(request.may_leave)() {
+            self.books().stopped.push(sent);
+            return Err(not_executed(NotExecutedReason::TooLate, None));
+        }
+        self.write_ahead(&sent).await;
+        self.books().sent.push(sent);
+        if let Some(Fault::Held(gate)) = &fault {
+            gate.notified().await;
+        }
+        if let Some(reply) = fault.as_ref().and_then(refused) {
+            return Err(reply);
+        }
+        if !self.books().knows(account) {
+            return Err(not_executed(NotExecutedReason::NotAuthorized, None));
+        }
+        Ok(fault)
     }
 
     /// Write-ahead (invariant 4), one account (5), before execute-until (7): asked of the store as the request arrives.
-    async fn write_ahead(&self, account: &Account, intent: IntentId, key: ProviderKey) {
+    async fn write_ahead(&self, sent: &Sent) {
         let mut stories = Vec::new();
         for tenant in &self.tenants {
-            stories.extend(self.store.story(tenant.clone(), intent).await.unwrap());
+            stories.extend(self.store.story(tenant.clone(), sent.intent).await.unwrap());
         }
-        let [story] = &stories[..] else { panic!("{intent} is not written") };
-        let (operation, now) = (&story.operation, (self.clock)());
+        let [story] = &stories[..] else { panic!("{} is not written", sent.intent) };
+        let mut operations = std::iter::once(&story.operation).chain(&story.follow_ups);
+        let operation = operations.find(|operation| operation.provider_key == sent.key);
+        let operation = operation.expect("the operation's own key");
+        assert_eq!(operation.task.kind(), sent.kind, "the operation's own key");
         let frozen = operation.frozen.as_ref().expect("the request is frozen before it leaves");
-        assert_eq!(operation.provider_key, key, "the operation's own key");
-        assert_eq!((frozen.account.as_str(), &frozen.url), (account.id.as_str(), &account.url));
-        assert!(story.attempts.iter().any(|attempt| attempt.outcome.is_none()), "its attempt is written");
+        assert_eq!((frozen.account.as_str(), &frozen.url), (sent.account.id.as_str(), &sent.account.url));
+        let attempted = story.attempts.iter().any(|attempt| attempt.outcome.is_none());
+        assert!(attempted || sent.kind != OperationKind::Pay, "its attempt is written");
+        let now = (self.clock)();
         assert!(operation.execute_until.is_some_and(|until| now < until), "sent after execute-until");
     }
 
-    fn execute(&self, account: &Account, order: &Order, key: ProviderKey) -> Reply {
+    /// Does what was asked of a payment.
+    fn pay(&self, account: &Account, asked: &Asked, key: ProviderKey) -> Reply {
+        let asker = Asker { account, key, now: (self.clock)() };
+        let Books { ledger, decisions, .. } = &mut *self.books();
+        match asked {
+            Asked::Pay(order) => {
+                ledger.pay(&asker, order, || decisions.pop_front().unwrap_or(ObjectStatus::Succeeded))
+            }
+            Asked::Capture { payment, amount } => ledger.capture(&asker, payment, *amount),
+            Asked::Cancel { payment } => ledger.cancel(&asker, payment),
+            Asked::Refund(_) => panic!("a refund shows no payment"),
+        }
+    }
+
+    fn give_back(&self, account: &Account, asked: &Asked, key: ProviderKey) -> Reply<RefundObservation> {
+        let asker = Asker { account, key, now: (self.clock)() };
+        let Books { ledger, refund_decisions, .. } = &mut *self.books();
+        let Asked::Refund(request) = asked else { panic!("only a refund shows a refund") };
+        ledger.refund(&asker, request, || refund_decisions.pop_front().unwrap_or(RefundStatus::Succeeded))
+    }
+
+    /// Answers a question about the object that `find` finds.
+    fn show<O>(&self, account: &Account, find: impl FnOnce(&Ledger) -> Option<O>) -> Reply<O> {
+        let mut books = self.books();
+        books.queries += 1;
+        let fault = books.query_faults.pop_front().or_else(|| books.every.clone());
+        if let Some(reply) = fault.as_ref().and_then(refused) {
+            return reply;
+        }
+        if !books.knows(account) {
+            return not_executed(NotExecutedReason::NotAuthorized, None);
+        }
+        let found = find(&books.ledger);
+        found.map_or(not_executed(NotExecutedReason::NotFound, None), |seen| {
+            distorted(fault, Reply::Object(seen))
+        })
+    }
+
+    /// A page of what `rows` gives, newest first: each with when it was made.
+    fn page<O>(
+        &self,
+        account: &Account,
+        span: Span,
+        cursor: Option<&str>,
+        rows: impl FnOnce(&Ledger) -> Vec<(Timestamp, O)>,
+    ) -> Page<O> {
         let now = (self.clock)();
         let mut books = self.books();
-        let slot = (account.id.clone(), key);
-        let known = books.keys.get(&slot).copied();
-        let index = known.unwrap_or_else(|| {
-            let status = books.decisions.pop_front().unwrap_or(ObjectStatus::Succeeded);
-            let number = books.objects.len();
-            books.objects.push(Object {
-                id: ObjectId::parse(format!("object-{number}")).unwrap(),
-                account: account.id.clone(),
-                intent: order.intent,
-                checkout: order.checkout,
-                amount: order.amount,
-                took_money: status == ObjectStatus::Succeeded,
-                status,
-                at: now,
-            });
-            books.keys.insert(slot, number);
-            number
-        });
-        Reply::Object(books.shown(index))
+        books.listings += 1;
+        if books.listing_down || books.every.is_some() || !books.knows(account) {
+            return Page::Failed { retry_after_ms: None };
+        }
+        let lag = books.listing_lag_ms;
+        let listed =
+            |at: Timestamp| at >= span.from && span.to.is_none_or(|to| at <= to) && at.plus_ms(lag) <= now;
+        let found: Vec<_> = rows(&books.ledger).into_iter().rev().filter(|(at, _)| listed(*at)).collect();
+        let start: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
+        let next = (found.len() > start + PAGE).then(|| (start + PAGE).to_string());
+        let objects = found.into_iter().skip(start).take(PAGE).map(|(_, seen)| seen).collect();
+        Page::Objects { objects, unreadable: 0, next }
     }
 }
 
 impl Books {
-    fn shown(&self, index: usize) -> Observation {
-        let object = &self.objects[index];
-        let mut shown = Observation {
-            object: object.id.clone(),
-            status: object.status.clone(),
-            amount: object.amount,
-            intent: Some(object.intent),
-            paid_with: Some(PaidWith { last4: Some("4444".into()) }),
-            created_at: Some(object.at),
+    fn fault_of(&mut self, kind: OperationKind) -> Option<Fault> {
+        let own = self.faults.get_mut(&kind).and_then(VecDeque::pop_front);
+        own.or_else(|| self.every.clone())
+    }
+
+    fn knows(&self, account: &Account) -> bool {
+        let secret = self.secrets.get(&account.id).cloned().unwrap_or_else(|| secret_of(&account.id));
+        account.secret.0 == secret
+    }
+
+    fn object_of(&self, intent: IntentId) -> &Object {
+        self.ledger.objects.iter().find(|object| object.intent == intent).unwrap()
+    }
+
+    fn intent_of(&self, asked: &Asked) -> IntentId {
+        let payment = match asked {
+            Asked::Pay(order) => return order.intent,
+            Asked::Capture { payment, .. } | Asked::Cancel { payment } => payment,
+            Asked::Refund(refund) => &refund.payment,
         };
-        match self.lie {
-            None => {}
-            Some(Lie::Amount) => {
-                shown.amount =
-                    Money::from_minor(object.amount.minor() + 1, object.amount.currency()).unwrap();
-            }
-            Some(Lie::Currency) => {
-                let usd = Currency::parse("USD").unwrap();
-                shown.amount = Money::from_minor(object.amount.minor(), usd).unwrap();
-            }
-            Some(Lie::Owner) => shown.intent = None,
-        }
-        shown
-    }
-}
-
-/// A request's body, read as the bank reads it.
-struct Order {
-    intent: IntentId,
-    checkout: CheckoutId,
-    amount: Money,
-}
-
-impl Order {
-    fn read(body: &[u8]) -> Self {
-        let text = std::str::from_utf8(body).unwrap();
-        let fields: BTreeMap<_, _> = text.lines().filter_map(|line| line.split_once('=')).collect();
-        let currency = Currency::parse(fields["currency"]).unwrap();
-        Self {
-            intent: fields["intent"].parse().unwrap(),
-            checkout: fields["checkout"].parse().unwrap(),
-            amount: Money::parse(fields["amount"], currency).unwrap(),
-        }
-    }
-}
-
-fn unknown(reason: UnknownReason, retry_after_ms: Option<i64>) -> Reply {
-    Reply::Unknown { reason, retry_after_ms }
-}
-
-fn not_executed(reason: NotExecutedReason, retry_after_ms: Option<i64>) -> Reply {
-    Reply::NotExecuted { reason, retry_after_ms }
-}
-
-/// The answer to what was not done.
-fn refused(fault: &Fault) -> Option<Reply> {
-    match fault {
-        Fault::NotSent => Some(not_executed(NotExecutedReason::NotSent, None)),
-        Fault::LoseRequest => Some(unknown(UnknownReason::NoAnswer, None)),
-        Fault::Error500Before => Some(unknown(UnknownReason::ProviderError, None)),
-        Fault::BadRequest => {
-            Some(Reply::Rejected { code: "invalid_request".into(), message: "Bad token".into() })
-        }
-        Fault::Unauthorized => Some(not_executed(NotExecutedReason::NotAuthorized, None)),
-        Fault::NotFound => Some(not_executed(NotExecutedReason::NotFound, None)),
-        Fault::RateLimited(after) => Some(not_executed(NotExecutedReason::RateLimited, *after)),
-        Fault::LoseAnswer | Fault::Error500After | Fault::Accepted(_) | Fault::Garbage | Fault::Held(_) => {
-            None
-        }
-    }
-}
-
-/// The answer to what was done, as it arrives.
-fn distorted(fault: &Fault, told: Reply) -> Reply {
-    match fault {
-        Fault::LoseAnswer => unknown(UnknownReason::NoAnswer, None),
-        Fault::Error500After => unknown(UnknownReason::ProviderError, None),
-        Fault::Accepted(after) => unknown(UnknownReason::Accepted, Some(*after)),
-        Fault::Garbage => unknown(UnknownReason::Unreadable, None),
-        Fault::NotSent
-        | Fault::LoseRequest
-        | Fault::Error500Before
-        | Fault::BadRequest
-        | Fault::Unauthorized
-        | Fault::NotFound
-        | Fault::RateLimited(_)
-        | Fault::Held(_) => told,
+        let object = self.ledger.objects.iter().find(|object| object.id == *payment);
+        object.expect("a payment of this ledger").intent
     }
 }
 
@@ -347,94 +424,96 @@ impl Provider for Bank {
         Some(WINDOW_MS)
     }
 
-    fn encode_pay(&self, request: &PayRequest) -> Encoded {
-        let method = match &request.method {
-            Method::CardToken(token) => token,
-            Method::Redirect => "redirect",
-        };
-        let body = format!(
-            "edition={}\nintent={}\ncheckout={}\norder={}\namount={}\ncurrency={}\nmethod={method}\n",
-            self.books().edition,
-            request.intent,
-            request.checkout,
-            request.order,
-            request.amount.decimal(),
-            request.amount.currency().code(),
-        );
-        Encoded { method: "POST", path: "/payments", body: body.into_bytes() }
+    fn proves_absence(&self) -> bool {
+        !self.books().proves_nothing
     }
 
-    async fn send(
+    fn pending_ends_after_ms(&self) -> Option<i64> {
+        Some(PENDING_MS)
+    }
+
+    fn can_cancel(&self, status: &ObjectStatus) -> bool {
+        *status == ObjectStatus::WaitingForCapture
+    }
+
+    fn encode_pay(&self, request: &PayRequest) -> Encoded {
+        wire::pay(self.books().edition, request)
+    }
+
+    fn encode_capture(&self, payment: &ObjectId, amount: Money) -> Encoded {
+        wire::capture(self.books().edition, payment, amount)
+    }
+
+    fn encode_cancel(&self, payment: &ObjectId) -> Encoded {
+        wire::cancel(self.books().edition, payment)
+    }
+
+    fn encode_refund(&self, request: &RefundRequest) -> Encoded {
+        wire::refund(self.books().edition, request)
+    }
+
+    async fn send(&self, account: &Account, request: Outgoing) -> Reply {
+        let asked = Asked::read(&request.method, &request.path, &request.body);
+        match self.admit(account, &request, &asked).await {
+            Ok(fault) => distorted(fault, self.pay(account, &asked, request.key)),
+            Err(reply) => reply,
+        }
+    }
+
+    async fn send_refund(&self, account: &Account, request: Outgoing) -> Reply<RefundObservation> {
+        let asked = Asked::read(&request.method, &request.path, &request.body);
+        match self.admit(account, &request, &asked).await {
+            Ok(fault) => distorted(fault, self.give_back(account, &asked, request.key)),
+            Err(reply) => reply,
+        }
+    }
+
+    async fn query(&self, account: &Account, payment: &ObjectId) -> Reply {
+        self.show(account, |ledger| {
+            ledger.position(payment, &account.id).map(|index| ledger.payment_shown(index))
+        })
+    }
+
+    async fn query_refund(&self, account: &Account, refund: &ObjectId) -> Reply<RefundObservation> {
+        self.show(account, |ledger| {
+            let mut refunds = ledger.refunds.iter();
+            let found = refunds.position(|kept| kept.id == *refund && kept.account == account.id);
+            found.map(|index| ledger.refund_shown(index))
+        })
+    }
+
+    async fn list(&self, account: &Account, span: Span, cursor: Option<&str>) -> Page<Observation> {
+        self.page(account, span, cursor, |ledger| {
+            let rows = ledger.objects.iter().enumerate();
+            let own = rows.filter(|(_, object)| object.account == account.id);
+            own.map(|(index, object)| (object.at, ledger.payment_shown(index))).collect()
+        })
+    }
+
+    async fn list_refunds(
         &self,
         account: &Account,
-        method: &str,
-        path: &str,
-        body: Vec<u8>,
-        key: ProviderKey,
-    ) -> Reply {
-        assert_eq!((method, path), ("POST", "/payments"));
-        let order = Order::read(&body);
-        self.write_ahead(account, order.intent, key).await;
-        let fault = {
-            let (mut books, at) = (self.books(), (self.clock)());
-            books.sent.push(Sent { at, key, account: account.clone(), body, intent: order.intent });
-            books.faults.pop_front().or_else(|| books.every.clone())
-        };
-        if let Some(Fault::Held(gate)) = &fault {
-            gate.notified().await;
-        }
-        if let Some(reply) = fault.as_ref().and_then(refused) {
-            return reply;
-        }
-        if !self.books().knows(account) {
-            return not_executed(NotExecutedReason::NotAuthorized, None);
-        }
-        let told = self.execute(account, &order, key);
-        fault.map_or(told.clone(), |fault| distorted(&fault, told))
+        of: Option<&ObjectId>,
+        span: Span,
+        cursor: Option<&str>,
+    ) -> Page<RefundObservation> {
+        self.page(account, span, cursor, |ledger| {
+            let rows = ledger.refunds.iter().enumerate();
+            let own = rows.filter(|(_, refund)| refund.account == account.id);
+            let asked = own.filter(|(_, refund)| of.is_none_or(|payment| refund.payment == *payment));
+            asked.map(|(index, refund)| (refund.at, ledger.refund_shown(index))).collect()
+        })
     }
 
-    async fn query(&self, account: &Account, object: &ObjectId) -> Reply {
-        let mut books = self.books();
-        books.queries += 1;
-        let fault = books.query_faults.pop_front().or_else(|| books.every.clone());
-        if let Some(reply) = fault.as_ref().and_then(refused) {
-            return reply;
-        }
-        if !books.knows(account) {
-            return not_executed(NotExecutedReason::NotAuthorized, None);
-        }
-        let ours = |found: &Object| found.id == *object && found.account == account.id;
-        let Some(index) = books.objects.iter().position(ours) else {
-            return not_executed(NotExecutedReason::NotFound, None);
-        };
-        let told = Reply::Object(books.shown(index));
-        fault.map_or(told.clone(), |fault| distorted(&fault, told))
+    fn read_notice(&self, body: &[u8]) -> Option<Notice> {
+        wire::read_notice(body)
     }
 
-    async fn list(&self, account: &Account, from: Timestamp, cursor: Option<&str>) -> Page {
-        let now = (self.clock)();
-        let mut books = self.books();
-        books.listings += 1;
-        if books.listing_down || books.every.is_some() || !books.knows(account) {
-            return Page::Failed { retry_after_ms: None };
-        }
-        let start: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
-        let lag = books.listing_lag_ms;
-        let listed = |object: &Object| {
-            object.account == account.id && object.at >= from && object.at.plus_ms(lag) <= now
-        };
-        let found: Vec<_> =
-            (0..books.objects.len()).rev().filter(|index| listed(&books.objects[*index])).collect();
-        let objects = found.iter().skip(start).take(PAGE).map(|index| books.shown(*index)).collect();
-        let next = (found.len() > start + PAGE).then(|| (start + PAGE).to_string());
-        Page::Objects { objects, unreadable: 0, next }
-    }
-}
-
-impl Books {
-    fn knows(&self, account: &Account) -> bool {
-        let secret = self.secrets.get(&account.id).cloned().unwrap_or_else(|| secret_of(&account.id));
-        account.secret.0 == secret
+    fn has_reached(&self, now: &ObjectStatus, announced: &str) -> bool {
+        let order = ["pending", "waiting_for_capture"];
+        let now = word(now);
+        let place = |word: &str| order.iter().position(|earlier| *earlier == word).unwrap_or(order.len());
+        now == announced || place(announced) < place(now)
     }
 }
 
