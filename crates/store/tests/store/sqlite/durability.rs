@@ -61,12 +61,10 @@ async fn fault_13_what_was_not_answered_is_there_whole_or_not_at_all() {
     let store = file.store().await;
     let mut raw = file.raw().await;
     // The process dies with its transaction open: nothing of it is read afterwards, and the retry creates.
-    raw.run("BEGIN IMMEDIATE; INSERT INTO merchant VALUES ('mer_1', 'test', 'n', 'y', 'a', 'u', x'00', '[]', '[]')")
-        .await
-        .unwrap();
+    raw.run("BEGIN IMMEDIATE; INSERT INTO heartbeat (id, at_ms) VALUES (1, 1)").await.unwrap();
     drop(raw);
     assert!(store.open_checkout(open("key-1", "order-1")).await.is_ok());
-    assert_eq!(file.raw().await.count("merchant").await, 0);
+    assert_eq!(file.raw().await.count("heartbeat").await, 0);
 }
 
 #[tokio::test]

@@ -195,7 +195,9 @@ async fn filled(file: &File) -> (World, Raw) {
     let world = file.world().await;
     world.settled("order-1", succeeded("object-1")).await;
     let mut raw = file.raw().await;
-    let merchant = "INSERT INTO merchant VALUES ('mer_1', 'test', 'n', 'yookassa', '100500', 'u', x'00', '[]', '[]', NULL, NULL, NULL); \
+    let merchant = "INSERT INTO merchant (merchant_id, mode, name, provider_kind, provider_account, provider_url, \
+                    provider_secret, return_origins, frame_origins) \
+                    VALUES ('mer_1', 'test', 'n', 'yookassa', '100500', 'u', x'00', '[]', '[]'); \
                     INSERT INTO api_key VALUES (x'01', 'mer_1', 'test', 'secret')";
     raw.run(merchant).await.unwrap();
     raw.run(
