@@ -9,6 +9,8 @@ mod clock;
 pub mod commands;
 pub mod config;
 mod effects;
+#[cfg(feature = "failpoints")]
+pub mod failpoints;
 pub mod folder;
 pub mod http;
 mod ids;

@@ -31,6 +31,8 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<ExitCode> {
     log_to_stderr()?;
+    #[cfg(feature = "failpoints")]
+    payonce::failpoints::arm()?;
     let provider = rustls::crypto::ring::default_provider().install_default();
     provider.map_err(|_| anyhow!("a TLS provider is installed already"))?;
     let threads =

@@ -8,6 +8,7 @@ use store::{CheckoutRecord, Claimed, Commit, IntentRecord, Stage, Task};
 
 use crate::{
     Engine, EngineError, Moments,
+    failpoint::failpoint,
     frozen::FrozenRequest,
     listing::Listing,
     observe::{InHand, outcome_words},
@@ -41,6 +42,7 @@ struct Stepped {
 impl Engine {
     /// Does a claimed operation's next step and commits what came of it. A holder that lost its lease writes nothing (R14).
     pub async fn drive(&self, claim: Claim) -> Result<Driven, EngineError> {
+        failpoint!("drive.claimed");
         match &claim.work.operation.task {
             Task::Pay => self.drive_pay(&claim).await,
             Task::FollowUp(follow_up) => self.drive_follow_up(&claim, follow_up).await,
@@ -55,6 +57,7 @@ impl Engine {
         }
         let stepped = self.step(claim, &mut hand).await?;
         self.call_a_person(claimed, &mut hand)?;
+        failpoint!("drive.answered");
         let commit = self.commit(claimed, hand, stepped);
         self.write(claimed, commit).await
     }

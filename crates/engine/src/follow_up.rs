@@ -13,6 +13,7 @@ use store::{
 use crate::{
     Engine, EngineError, Seal,
     drive::{Claim, Driven, retry_after_ms},
+    failpoint::failpoint,
     frozen::Content,
     observe::{InHand, no_object_words, outcome_words},
 };
@@ -177,7 +178,9 @@ impl Engine {
     }
 
     async fn was_refund_tried(&self, charge: &ChargeRecord) -> Result<bool, EngineError> {
-        let Some(story) = self.store.story(charge.tenant.clone(), charge.intent).await? else { return Ok(true) };
+        let Some(story) = self.store.story(charge.tenant.clone(), charge.intent).await? else {
+            return Ok(true);
+        };
         Ok(story.follow_ups.iter().any(|row| match &row.task {
             Task::Pay => false,
             Task::FollowUp(follow_up) => {
@@ -237,6 +240,7 @@ impl Engine {
             Err(StoreError::Unknown(_)) => self.store.open_follow_up(command).await,
             other => other,
         };
+        failpoint!("follow_up.opened");
         self.changes.changed(tenant, intent);
         Ok(opened?)
     }
@@ -279,6 +283,7 @@ impl Engine {
             }
             (Step::Send, None) | (Step::Nothing, _) => {}
         }
+        failpoint!("drive.answered");
         let commit = self.follow_up_commit(claimed, hand);
         self.write(claimed, commit).await
     }

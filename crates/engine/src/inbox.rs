@@ -8,7 +8,7 @@ use store::{
     NoticeSettled, NoticeSubject, NoticeVerdict, SettleNotice, Stage, StoreError, Tenant,
 };
 
-use crate::{Claim, Engine, EngineError, Looked};
+use crate::{Claim, Engine, EngineError, Looked, failpoint::failpoint};
 
 /// Answers that do not show what was announced, after which it was wrong, or is over. A provider's own answers may lag behind
 /// its notifications by seconds.
@@ -54,6 +54,7 @@ impl Engine {
             Err(StoreError::Unknown(_)) => self.store.accept_notice(command).await,
             other => other,
         };
+        failpoint!("inbox.accepted");
         Ok(Accepted::Committed(accepted?))
     }
 
@@ -75,7 +76,9 @@ impl Engine {
 
     /// Asks the provider about a claimed notification's object, lets the answer have its effect, and settles the notification.
     pub async fn work_notice(&self, claimed: ClaimedNotice) -> Result<(), EngineError> {
+        failpoint!("inbox.claimed");
         let shown = self.look_for(&claimed).await?;
+        failpoint!("inbox.asked");
         let verdict = self.verdict(&claimed, &shown);
         let notice = &claimed.notice;
         let command = SettleNotice { key: notice.key(), fence: notice.fence, verdict };
@@ -84,6 +87,7 @@ impl Engine {
             Err(StoreError::Unknown(_)) => self.store.settle_notice(command).await,
             other => other,
         };
+        failpoint!("inbox.settled");
         let merchant = &notice.tenant.merchant;
         match settled? {
             NoticeSettled::Done { forgotten: 0 } | NoticeSettled::Stale => {}

@@ -4,6 +4,7 @@
 mod checkouts;
 mod clock;
 mod drive;
+mod failpoint;
 mod follow_up;
 mod frozen;
 mod inbox;

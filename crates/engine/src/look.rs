@@ -5,7 +5,7 @@ use payment::{IntentId, ObjectId, ObjectStatus, Observation, ProviderAccount};
 use providers::{Account, Reply};
 use store::{ClaimLook, Claimed, Commit, LookOf, Looking, Stage, StoreError, Tenant};
 
-use crate::{Engine, EngineError, observe::InHand};
+use crate::{Engine, EngineError, failpoint::failpoint, observe::InHand};
 
 /// What came of a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,7 @@ impl Engine {
             Looking::Held => return Ok(Looked::Held),
             Looking::NotFound => return Ok(Looked::NoIntent),
         };
+        failpoint!("look.claimed");
         let (account, account_id) = self.account_for(&claimed).await?;
         let mut hand = InHand::new(&claimed).seen_by(account_id);
         let looked = match self.provider.query(&account, object).await {
@@ -49,6 +50,7 @@ impl Engine {
             }
             Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => Looked::NoAnswer,
         };
+        failpoint!("look.answered");
         self.write_look(&claimed, hand).await?;
         Ok(looked)
     }

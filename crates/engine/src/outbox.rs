@@ -8,7 +8,7 @@ use store::{
     SettleEffect, SettledEffect, StoreError,
 };
 
-use crate::{Engine, EngineError, Seal};
+use crate::{Engine, EngineError, Seal, failpoint::failpoint};
 
 /// How tries are spaced.
 const RETRY: RetryPolicy = RetryPolicy { base_ms: 1_000, max_ms: 60 * 60 * 1_000 };
@@ -119,10 +119,12 @@ impl Engine {
 
     /// Tries to deliver a claimed effect, and writes what came of it.
     pub async fn deliver(&self, claimed: ClaimedEffect) -> Result<(), EngineError> {
+        failpoint!("outbox.claimed");
         let verdict = match claimed.effect.kind.channel() {
             Channel::Webhook => self.deliver_webhook(&claimed).await?,
             Channel::Mail => self.deliver_mail(&claimed).await?,
         };
+        failpoint!("outbox.sent");
         tell(&claimed, &verdict);
         let settle = SettleEffect {
             tenant: claimed.effect.tenant.clone(),
@@ -136,6 +138,7 @@ impl Engine {
             Err(StoreError::Unknown(_)) => self.store.settle_effect(settle).await,
             other => other,
         };
+        failpoint!("outbox.settled");
         match settled? {
             SettledEffect::Done => {}
             SettledEffect::Stale => {

@@ -7,7 +7,7 @@ use store::{
     Answer, CheckoutRecord, Frozen, IntentRecord, KeyUse, KnownKey, StoreError, SubmitCommand, Submitted,
 };
 
-use crate::{Claim, Engine, EngineError, Seal, frozen::Content};
+use crate::{Claim, Engine, EngineError, Seal, failpoint::failpoint, frozen::Content};
 
 /// A submission, as it comes in.
 #[derive(Clone, Debug)]
@@ -74,6 +74,7 @@ impl Engine {
             Err(StoreError::Unknown(_)) => self.store.submit(command).await,
             other => other,
         };
+        failpoint!("submit.claimed");
         Ok(match submitted? {
             Submitted::Claimed(work) => SubmitOutcome::Claimed(Box::new(Claim { work: *work, began })),
             Submitted::Known(known) => known_outcome(known, submission.intent),

@@ -5,7 +5,7 @@ use payment::{Anomaly, ObjectStatus, Observation, ProviderAccount, Timestamp};
 use providers::{Account, Span};
 use store::{MerchantRecord, Standing, Start, StrangerRecord, Tenant};
 
-use crate::{Engine, EngineError, observe::InHand};
+use crate::{Engine, EngineError, failpoint::failpoint, observe::InHand};
 
 /// What a sweep found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,9 +42,11 @@ impl Engine {
         let overlap_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
         let span = Span { from: from.plus_ms(-overlap_ms), to: None };
         let swept = self.sweep(&merchant.tenant, &account, &merchant.account, span).await?;
+        failpoint!("sweep.read");
         if swept.complete {
             row.swept_until = now;
             self.store.swept(row).await?;
+            failpoint!("sweep.swept");
         }
         Ok(swept)
     }
@@ -58,6 +60,7 @@ impl Engine {
         span: Span,
     ) -> Result<Swept, EngineError> {
         let listing = self.list_payments(account, span, |_| true).await;
+        failpoint!("sweep.listed");
         let mut swept = Swept { read: listing.objects.len(), complete: listing.complete, ..Swept::default() };
         for seen in listing.objects {
             let standing = self

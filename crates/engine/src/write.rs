@@ -2,7 +2,7 @@
 
 use store::{Claimed, Commit, Committed, StoreError};
 
-use crate::{Engine, EngineError, drive::Driven};
+use crate::{Engine, EngineError, drive::Driven, failpoint::failpoint};
 
 impl Engine {
     /// One fenced commit. A holder that lost its lease writes nothing, and learns it here (R14).
@@ -26,6 +26,7 @@ impl Engine {
                     "the lease was lost; what this holder learned is left to the next one");
             }
         }
+        failpoint!("write.committed");
         let (checkout, intent) = self.reread(&claimed.intent.tenant, claimed.intent.id).await?;
         Ok(Driven { checkout, intent })
     }

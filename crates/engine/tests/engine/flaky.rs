@@ -1,15 +1,17 @@
 //! A store whose next transaction of a kind fails, before it is applied or after: a process that dies, a COMMIT without an answer.
 
+mod inbox;
 mod outbox;
 
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use payment::{CheckoutId, IntentId, OrderId};
+use payment::{CheckoutId, IntentId, ObjectId, OrderId, ProviderAccount, Timestamp};
 use store::{
-    CheckoutRecord, ClaimDue, Claimed, Commit, Committed, Expired, IntentRecord, KeyUse, KnownKey,
-    OpenCheckout, OpenIntent, OpenedCheckout, OpenedIntent, Store, StoreError, Story, SubmitCommand,
-    Submitted, Tenant,
+    CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, IntentRecord, KeyUse, KnownKey,
+    Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout, OpenedFollowUp, OpenedIntent,
+    Resolution, ReviewItem, Standing, Start, Store, StoreError, Story, StrangerRecord, SubmitCommand,
+    Submitted, SweepRow, Tenant,
 };
 
 /// Which transaction.
@@ -19,6 +21,8 @@ pub enum Call {
     Submit,
     Commit,
     Settle,
+    AcceptNotice,
+    SettleNotice,
 }
 
 /// When it fails.
@@ -93,6 +97,68 @@ impl Store for Flaky {
 
     async fn commit(&self, commit: Commit) -> Result<Committed, StoreError> {
         self.through(Call::Commit, self.inner.commit(commit)).await
+    }
+
+    async fn claim_look(&self, claim: ClaimLook) -> Result<Looking, StoreError> {
+        self.inner.claim_look(claim).await
+    }
+
+    async fn open_follow_up(&self, command: OpenFollowUp) -> Result<OpenedFollowUp, StoreError> {
+        self.inner.open_follow_up(command).await
+    }
+
+    async fn look_now(&self, tenant: Tenant, intent: IntentId) -> Result<bool, StoreError> {
+        self.inner.look_now(tenant, intent).await
+    }
+
+    async fn set_email(&self, tenant: Tenant, intent: IntentId, email: String) -> Result<bool, StoreError> {
+        self.inner.set_email(tenant, intent, email).await
+    }
+
+    async fn start(&self, start: Start) -> Result<bool, StoreError> {
+        self.inner.start(start).await
+    }
+
+    async fn beat(&self) -> Result<(), StoreError> {
+        self.inner.beat().await
+    }
+
+    async fn sweep(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+    ) -> Result<(SweepRow, Timestamp), StoreError> {
+        self.inner.sweep(tenant, account).await
+    }
+
+    async fn swept(&self, read: SweepRow) -> Result<(), StoreError> {
+        self.inner.swept(read).await
+    }
+
+    async fn standing(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+        object: ObjectId,
+        intent: Option<IntentId>,
+    ) -> Result<Standing, StoreError> {
+        self.inner.standing(tenant, account, object, intent).await
+    }
+
+    async fn put_stranger(&self, found: StrangerRecord) -> Result<bool, StoreError> {
+        self.inner.put_stranger(found).await
+    }
+
+    async fn resolve_stranger(
+        &self,
+        stranger: StrangerRecord,
+        resolution: Resolution,
+    ) -> Result<bool, StoreError> {
+        self.inner.resolve_stranger(stranger, resolution).await
+    }
+
+    async fn review(&self, limit: u32) -> Result<Vec<ReviewItem>, StoreError> {
+        self.inner.review(limit).await
     }
 
     async fn expire(&self, limit: u32) -> Result<Expired, StoreError> {

@@ -7,6 +7,7 @@ mod bank;
 mod check;
 mod deadline;
 mod flaky;
+mod inbox;
 mod keys;
 mod leases;
 mod merchant;
