@@ -215,7 +215,7 @@ async fn stale(allowed: bool, resets: bool, noticed: bool) {
         Reply::Object(_) => assert_eq!((allowed, arrived), (true, 1)),
         // It left before the end of the connection was seen.
         Reply::Unknown { .. } => assert_eq!((allowed, arrived, noticed), (true, 0, false)),
-        refused => {
+        refused @ (Reply::NotExecuted { .. } | Reply::Rejected { .. }) => {
             assert_eq!(refused, not_executed(NotExecutedReason::TooLate));
             assert_eq!((allowed, arrived), (false, 0));
         }
