@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use engine::{Driven, Engine, EngineError};
+use engine::{Claim, Driven, Engine, EngineError};
 use payment::StateName;
-use store::Claimed;
 use tokio::{sync::Notify, task::JoinHandle};
 
 use crate::{
@@ -29,7 +28,7 @@ scenarios! {
 }
 
 /// An engine in the middle of a call: its request has arrived at the bank, which waits.
-async fn in_mid_call(world: &World, engine: &Engine, claim: Claimed) -> (Arc<Notify>, Driving) {
+async fn in_mid_call(world: &World, engine: &Engine, claim: Claim) -> (Arc<Notify>, Driving) {
     let gate = Arc::new(Notify::new());
     world.bank.next([Fault::Held(Arc::clone(&gate))]);
     let (sends, engine) = (world.bank.sends(), engine.clone());

@@ -7,6 +7,7 @@ mod bank;
 mod check;
 mod deadline;
 mod flaky;
+mod hands;
 mod inbox;
 mod keys;
 mod leases;

@@ -1,10 +1,10 @@
 //! Random histories: faults, dead and sleeping processes, repeats, jumps of the clock. After healing, at most one charge per
 //! checkout, and everything is settled or waits.
 
-use engine::{Engine, SubmitOutcome};
+use engine::{Claim, Engine, SubmitOutcome};
 use payment::{CheckoutStatus, Ending, ObjectStatus, Stance, StateName};
 use proptest::{prelude::*, test_runner::Config};
-use store::{Claimed, Stage};
+use store::Stage;
 
 use crate::{
     bank::{Fault, pending},
@@ -84,7 +84,7 @@ fn any_act() -> impl Strategy<Value = Act> {
 struct Play {
     world: World,
     engines: [Engine; 2],
-    asleep: Vec<Claimed>,
+    asleep: Vec<Claim>,
 }
 
 impl Play {
@@ -93,7 +93,7 @@ impl Play {
     }
 
     /// Drives, dies or sleeps.
-    async fn take(&mut self, claim: Claimed, there: bool, dies: bool, sleeps: bool) {
+    async fn take(&mut self, claim: Claim, there: bool, dies: bool, sleeps: bool) {
         if sleeps {
             self.asleep.push(claim);
         } else if !dies {
@@ -129,7 +129,7 @@ impl Play {
             Act::WakeUp => {
                 let Some(claim) = self.asleep.pop() else { return };
                 // What slept past execute-until is stopped by the clocks of its process, which are not of this world.
-                let until = claim.operation.execute_until.unwrap();
+                let until = claim.work.operation.execute_until.unwrap();
                 if self.world.clock.now() < until {
                     self.engine(false).drive(claim).await.unwrap();
                 }

@@ -2,27 +2,27 @@
 
 use std::{
     path::Path,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::{Arc, Mutex},
 };
 
-use engine::{CheckoutOutcome, Driven, Engine, IntentOutcome, Settings, Submission, SubmitOutcome, Vault};
+use engine::{
+    CheckoutOutcome, Claim, Driven, Engine, IntentOutcome, Settings, Submission, SubmitOutcome, Vault,
+};
 use payment::{
     Capture, CheckoutId, CheckoutStatus, Currency, Fingerprint, Holder, IdempotencyKey, IntentId, KeyKind,
     Money, OrderId, RetryPolicy, StateName, Timestamp,
 };
 use providers::Method;
 use store::{
-    Answer, CheckoutRecord, Claimed, Clock, IntentRecord, KeyUse, MemoryStore, SqlStore, SqliteOptions,
-    Stage, Store, Story, Tenant, Terms,
+    Answer, CheckoutRecord, IntentRecord, KeyUse, MemoryStore, SqlStore, SqliteOptions, Stage, Store, Story,
+    Tenant, Terms,
 };
 use tempfile::TempDir;
 
 use crate::{
     bank::Bank,
     check,
+    hands::Hands,
     merchant::{ACCOUNT, CountingIds, Merchants, PlainAnswers, merchant, secret_of, tenant, tenant_of},
     outside::Outside,
 };
@@ -35,26 +35,23 @@ pub const LEASE_MS: i64 = 30 * SECOND;
 pub const EXECUTE_MS: i64 = 15 * MINUTE;
 pub const GAP_MS: i64 = 5 * MINUTE;
 pub const RETRY: RetryPolicy = RetryPolicy { base_ms: SECOND, max_ms: 5 * MINUTE };
-const START_MS: i64 = 1_800_000_000_000;
 /// Looks after which what is still open is open for ever: more than two days of them.
 const MAX_LOOKS: usize = 2_000;
 
-/// A clock that stands still until it is moved.
-#[derive(Clone)]
-pub struct Hands(Arc<AtomicI64>);
+/// Hears of changes.
+#[derive(Default)]
+pub struct Heard(Mutex<Vec<IntentId>>);
 
-impl Hands {
-    pub fn now(&self) -> Timestamp {
-        Timestamp(self.0.load(Ordering::SeqCst))
+impl Heard {
+    /// Of which intents, each time.
+    pub fn intents(&self) -> Vec<IntentId> {
+        self.0.lock().unwrap().clone()
     }
+}
 
-    pub fn advance(&self, ms: i64) {
-        self.0.fetch_add(ms, Ordering::SeqCst);
-    }
-
-    fn clock(&self) -> Clock {
-        let hands = self.clone();
-        Arc::new(move || hands.now())
+impl engine::Changes for Heard {
+    fn changed(&self, _: &Tenant, intent: IntentId) {
+        self.0.lock().unwrap().push(intent);
     }
 }
 
@@ -66,6 +63,7 @@ pub struct World {
     pub bank: Arc<Bank>,
     pub merchants: Arc<Merchants>,
     pub outside: Arc<Outside>,
+    pub heard: Arc<Heard>,
     pub vault: Arc<Vault>,
     pub ids: Arc<CountingIds>,
     /// Every checkout that was opened.
@@ -80,7 +78,7 @@ pub struct Offer {
 }
 
 pub fn in_memory<F: Future<Output = ()>>(scenario: fn(World) -> F) {
-    let hands = Hands(Arc::new(AtomicI64::new(START_MS)));
+    let hands = Hands::new();
     run(async {
         let store = MemoryStore::new(hands.clock());
         play(World::over(Arc::new(store), hands), scenario).await;
@@ -88,7 +86,7 @@ pub fn in_memory<F: Future<Output = ()>>(scenario: fn(World) -> F) {
 }
 
 pub fn on_sqlite<F: Future<Output = ()>>(scenario: fn(World) -> F) {
-    let (folder, hands) = (TempDir::new().unwrap(), Hands(Arc::new(AtomicI64::new(START_MS))));
+    let (folder, hands) = (TempDir::new().unwrap(), Hands::new());
     run(async {
         let store = open(&folder.path().join("test.db"), &hands).await;
         play(World::over(store, hands), scenario).await;
@@ -173,6 +171,7 @@ impl World {
             clock,
             merchants: Arc::new(merchants),
             outside: Arc::default(),
+            heard: Arc::default(),
             vault: Arc::new(vault),
             ids: Arc::new(CountingIds::default()),
             checkouts: Arc::default(),
@@ -180,7 +179,7 @@ impl World {
     }
 
     pub fn new_in_memory() -> Self {
-        let hands = Hands(Arc::new(AtomicI64::new(START_MS)));
+        let hands = Hands::new();
         Self::over(Arc::new(MemoryStore::new(hands.clock())), hands)
     }
 
@@ -193,6 +192,8 @@ impl World {
             sender: Arc::clone(&self.outside) as _,
             ids: Arc::clone(&self.ids) as _,
             answers: Arc::new(PlainAnswers),
+            clock: Arc::new(self.clock.clone()),
+            changes: Arc::clone(&self.heard) as _,
             vault: Arc::clone(&self.vault),
             settings: Settings {
                 holder: Holder(self.ids.uuid()),
@@ -200,9 +201,13 @@ impl World {
                 lease_ms: LEASE_MS,
                 execute_ms: EXECUTE_MS,
                 retry: RETRY,
+                token_life_ms: HOUR,
+                token_margin_ms: 10 * MINUTE,
                 listing_gap_ms: GAP_MS,
                 review_after_ms: DAY,
                 intents_per_checkout: 3,
+                most_unfinished: 10,
+                gap_ms: MINUTE,
             },
         }
     }
@@ -242,7 +247,7 @@ impl World {
     }
 
     /// The shopper presses Pay; the caller is the first.
-    pub async fn claim(&self, engine: &Engine, offer: &Offer) -> Claimed {
+    pub async fn claim(&self, engine: &Engine, offer: &Offer) -> Claim {
         claimed(engine.submit(offer.submission("tok_1")).await.unwrap())
     }
 
@@ -317,7 +322,7 @@ impl World {
     }
 }
 
-pub fn claimed(outcome: SubmitOutcome) -> Claimed {
+pub fn claimed(outcome: SubmitOutcome) -> Claim {
     let SubmitOutcome::Claimed(claimed) = outcome else { panic!("{outcome:?}") };
     *claimed
 }

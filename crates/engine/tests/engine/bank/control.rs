@@ -1,0 +1,187 @@
+//! What a test tells the bank to do, and what the bank has seen.
+
+use payment::{IntentId, Money, ObjectId, ObjectStatus, OperationId, OperationKind, OrderId, RefundStatus};
+use providers::{About, Notice};
+
+use super::{
+    Bank, Fault, Lie, Object, Refund, Sent,
+    wire::{self, Asked},
+    word,
+};
+
+/// What a test tells the bank to do.
+impl Bank {
+    /// The next payments meet these, in order.
+    pub fn next(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.next_for(OperationKind::Pay, faults);
+    }
+
+    /// The next sends of this kind meet these, in order.
+    pub fn next_for(&self, kind: OperationKind, faults: impl IntoIterator<Item = Fault>) {
+        self.books().faults.entry(kind).or_default().extend(faults);
+    }
+
+    /// Every send that has no fault of its own meets this, and so does every query and listing.
+    pub fn every(&self, fault: Option<Fault>) {
+        self.books().every = fault;
+    }
+
+    /// Forgets the faults that did not happen.
+    pub fn heal(&self) {
+        let mut books = self.books();
+        books.faults.clear();
+        books.query_faults.clear();
+        (books.every, books.ledger.lie) = (None, None);
+        (books.listing_down, books.listing_lag_ms) = (false, 0);
+    }
+
+    pub fn next_query(&self, fault: Fault) {
+        self.books().query_faults.push_back(fault);
+    }
+
+    /// What becomes of the next new object; without a word it succeeds.
+    pub fn decides(&self, status: ObjectStatus) {
+        self.books().decisions.push_back(status);
+    }
+
+    /// What becomes of the next new refund; without a word it succeeds.
+    pub fn decides_refund(&self, status: RefundStatus) {
+        self.books().refund_decisions.push_back(status);
+    }
+
+    /// The bank changes its mind about an intent's object, or the shopper confirms.
+    pub fn moves(&self, intent: IntentId, status: ObjectStatus) {
+        let id = self.books().object_of(intent).id.clone();
+        self.moves_object(&id, status);
+    }
+
+    /// The bank changes its mind about one of several objects.
+    pub fn moves_object(&self, id: &ObjectId, status: ObjectStatus) {
+        let mut books = self.books();
+        let object = books.ledger.object(id);
+        object.took_money |= status == ObjectStatus::Succeeded;
+        object.status = status;
+    }
+
+    /// A refund goes on.
+    pub fn moves_refund(&self, operation: OperationId, status: RefundStatus) {
+        let mut books = self.books();
+        let refund = books.ledger.refunds.iter_mut().find(|refund| refund.operation == operation);
+        refund.unwrap().status = status;
+    }
+
+    /// Somebody else takes money in this account for an order.
+    pub fn stranger_pays(&self, account: &str, order: &OrderId, amount: Money) -> ObjectId {
+        self.books().ledger.put_stranger(account, order.clone(), amount, (self.clock)())
+    }
+
+    pub fn lies(&self, lie: Option<Lie>) {
+        self.books().ledger.lie = lie;
+    }
+
+    /// Objects are listed this long after they were made.
+    pub fn listing_lags(&self, ms: i64) {
+        self.books().listing_lag_ms = ms;
+    }
+
+    pub fn listing_down(&self, down: bool) {
+        self.books().listing_down = down;
+    }
+
+    /// Its listings are no evidence any more.
+    pub fn proves_nothing(&self) {
+        self.books().proves_nothing = true;
+    }
+
+    /// Keys are forgotten: a repeat makes a second object.
+    pub fn forget_keys(&self) {
+        self.books().ledger.forget_keys();
+    }
+
+    pub fn change_secret(&self, account: &str, secret: &str) {
+        self.books().secrets.insert(account.to_owned(), secret.to_owned());
+    }
+
+    /// A new version of our encoder is deployed.
+    pub fn deploy(&self) {
+        self.books().edition += 1;
+    }
+
+    /// The network delivers the last payment request once more; nobody hears the answer.
+    pub fn repeat_last(&self) {
+        let sent = self.sent().pop().unwrap();
+        self.pay(&sent.account, &Asked::read("POST", "/payments", &sent.body), sent.key);
+    }
+}
+
+/// What the bank has seen.
+impl Bank {
+    /// Payment requests that arrived.
+    pub fn sent(&self) -> Vec<Sent> {
+        self.sent_for(OperationKind::Pay)
+    }
+
+    /// Requests of this kind that arrived.
+    pub fn sent_for(&self, kind: OperationKind) -> Vec<Sent> {
+        self.books().sent.iter().filter(|sent| sent.kind == kind).cloned().collect()
+    }
+
+    pub fn sends(&self) -> usize {
+        self.sent().len()
+    }
+
+    /// Requests of any kind that the last look stopped.
+    pub fn stopped(&self) -> Vec<Sent> {
+        self.books().stopped.clone()
+    }
+
+    /// Questions asked: queries and pages of listings.
+    pub fn asked(&self) -> (usize, usize) {
+        let books = self.books();
+        (books.queries, books.listings)
+    }
+
+    pub fn objects(&self) -> Vec<Object> {
+        self.books().ledger.objects.clone()
+    }
+
+    pub fn refunds(&self) -> Vec<Refund> {
+        self.books().ledger.refunds.clone()
+    }
+
+    /// Objects that took money.
+    pub fn charges(&self) -> usize {
+        self.books().ledger.objects.iter().filter(|object| object.took_money).count()
+    }
+
+    /// The notification that the bank would send now about an intent's object.
+    pub fn notice(&self, intent: IntentId) -> Vec<u8> {
+        let books = self.books();
+        let object = books.object_of(intent);
+        let status = word(&object.status);
+        wire::write_notice(&Notice {
+            event: format!("payment.{status}"),
+            object: object.id.clone(),
+            about: About::Payment,
+            status: status.to_owned(),
+            intent: Some(intent),
+        })
+    }
+
+    /// The notification that the bank would send now about a refund.
+    pub fn refund_notice(&self, operation: OperationId) -> Vec<u8> {
+        let refund = self.refunds().into_iter().find(|refund| refund.operation == operation).unwrap();
+        let status = match refund.status {
+            RefundStatus::Pending => "pending",
+            RefundStatus::Succeeded => "succeeded",
+            RefundStatus::Canceled { .. } => "canceled",
+        };
+        wire::write_notice(&Notice {
+            event: format!("refund.{status}"),
+            object: refund.id,
+            about: About::Refund { payment: refund.payment },
+            status: status.to_owned(),
+            intent: None,
+        })
+    }
+}
