@@ -209,7 +209,7 @@ async fn drive(app: &App, claim: Claim) -> Result<Response, ApiError> {
     let (tenant, id) = (intent.tenant.clone(), intent.id);
     let driving = app.tasks.spawn(async move { engine.drive(claim).await });
     match tokio::time::timeout(app.patience.submit, driving).await {
-        Ok(Ok(Ok(driven))) => intent_response(app, &driven.checkout, &driven.intent).await,
+        Ok(Ok(Ok(driven))) => Ok(intent_response(&driven.checkout, &driven.intent)),
         Ok(Ok(Err(error))) => {
             // The claim is committed: whatever failed, the operation goes on from there, and the caller is told where it stands.
             tracing::warn!(intent = %id, %error, "driving failed; its lease ends and it is driven again");
@@ -225,7 +225,7 @@ async fn drive(app: &App, claim: Claim) -> Result<Response, ApiError> {
 
 async fn current(app: &App, tenant: Tenant, id: IntentId) -> Result<Response, ApiError> {
     let (checkout, intent) = read(app, tenant, id).await?;
-    intent_response(app, &checkout, &intent).await
+    Ok(intent_response(&checkout, &intent))
 }
 
 /// A repeat while the first is under way, or after it with no final answer: a short wait, then the true state.
@@ -249,15 +249,12 @@ async fn repeat(
     {
         return Ok(idempotency::respond(answer, true));
     }
-    intent_response(app, &checkout, &intent).await
+    Ok(intent_response(&checkout, &intent))
 }
 
-/// 200 where the state is one to go on from, 202 where the result is not known.
-async fn intent_response(
-    app: &App,
-    checkout: &CheckoutRecord,
-    intent: &IntentRecord,
-) -> Result<Response, ApiError> {
+/// 200 where the state is one to go on from, 202 where the result is not known. What was done to learn it is no part of an answer
+/// that every repeat gets alike.
+fn intent_response(checkout: &CheckoutRecord, intent: &IntentRecord) -> Response {
     let settled = match intent.state.name() {
         StateName::Processing | StateName::Confirming | StateName::NeedsReview => false,
         StateName::Created
@@ -269,13 +266,13 @@ async fn intent_response(
         | StateName::Expired => true,
     };
     let status = if settled { StatusCode::OK } else { StatusCode::ACCEPTED };
-    let mut response = (status, Json(shopper_view(app, checkout, intent).await?)).into_response();
+    let mut response = (status, Json(intent_view(checkout, intent))).into_response();
     let headers = response.headers_mut();
     headers.extend(HeaderValue::from_str(&intent_location(intent)).ok().map(|at| (header::LOCATION, at)));
     if !settled {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_S));
     }
-    Ok(response)
+    response
 }
 
 async fn read(app: &App, tenant: Tenant, id: IntentId) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
