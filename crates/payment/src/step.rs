@@ -64,10 +64,8 @@ pub fn next_operation_step(
         OperationState::Processing { .. } | OperationState::Confirming { .. } if object.is_some() => ask,
         OperationState::Processing { .. } | OperationState::Confirming { .. } => {
             let unknown = unanswered || matches!(state, OperationState::Confirming { .. });
-            match unlinked(dispatch, unknown) {
-                Step::Find => ask,
-                step => step,
-            }
+            let step = unlinked(dispatch, unknown);
+            if step == Step::Find { ask } else { step }
         }
         OperationState::NeedsReview { .. } => ask,
         OperationState::Succeeded { .. } | OperationState::Rejected { .. } | OperationState::NotExecuted => {

@@ -92,7 +92,11 @@ fn arrow_label(event: &Event, detail: Option<String>) -> String {
         | Event::Rejected { .. }
         | Event::Mismatched { .. }
         | Event::ExecuteUntilPassed
+        | Event::Absent
         | Event::Overdue
+        | Event::Stuck
+        | Event::JudgedCharged { .. }
+        | Event::JudgedNotCharged
         | Event::Expired
         | Event::Replaced => event.name().to_owned(),
     }

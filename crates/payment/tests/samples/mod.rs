@@ -72,7 +72,11 @@ pub fn events() -> Vec<(Event, Option<String>)> {
         all.push(Event::Mismatched { object: object(OURS), mismatch });
         all.push(Event::Mismatched { object: object(OTHER), mismatch });
     }
-    all.extend([Event::ExecuteUntilPassed, Event::Overdue, Event::Expired, Event::Replaced]);
+    all.extend([Event::ExecuteUntilPassed, Event::Absent, Event::Overdue, Event::Stuck]);
+    for id in [OURS, OTHER] {
+        all.push(Event::JudgedCharged { object: object(id) });
+    }
+    all.extend([Event::JudgedNotCharged, Event::Expired, Event::Replaced]);
     all.into_iter().map(|event| (event.clone(), detail(&event))).collect()
 }
 
@@ -83,6 +87,7 @@ pub fn observation(id: &str, status: ObjectStatus) -> Observation {
         status,
         amount: Money::from_minor(150_000, rub).unwrap(),
         intent: None,
+        order: None,
         paid_with: None,
         created_at: None,
     }
@@ -103,10 +108,15 @@ pub fn statuses() -> Vec<ObjectStatus> {
 
 pub fn not_executed_reasons() -> Vec<NotExecutedReason> {
     use NotExecutedReason as Reason;
-    let listed = vec![Reason::NotSent, Reason::NotAuthorized, Reason::NotFound, Reason::RateLimited];
+    let listed =
+        vec![Reason::NotSent, Reason::TooLate, Reason::NotAuthorized, Reason::NotFound, Reason::RateLimited];
     for reason in &listed {
         match reason {
-            Reason::NotSent | Reason::NotAuthorized | Reason::NotFound | Reason::RateLimited => {}
+            Reason::NotSent
+            | Reason::TooLate
+            | Reason::NotAuthorized
+            | Reason::NotFound
+            | Reason::RateLimited => {}
         }
     }
     listed
@@ -149,11 +159,15 @@ fn detail(event: &Event) -> Option<String> {
         Event::Unanswered(reason) => Some(word(reason)),
         Event::Observed(seen) => Some(format!("{}{}", status(&seen.status), which(&seen.object))),
         Event::Mismatched { object, mismatch } => Some(format!("{}{}", word(mismatch), which(object))),
+        Event::JudgedCharged { object } => Some(format!("by {}", whose(object))),
         Event::Submitted
         | Event::TakenOver
         | Event::Rejected { .. }
         | Event::ExecuteUntilPassed
+        | Event::Absent
         | Event::Overdue
+        | Event::Stuck
+        | Event::JudgedNotCharged
         | Event::Expired
         | Event::Replaced => None,
     }
@@ -161,6 +175,10 @@ fn detail(event: &Event) -> Option<String> {
 
 fn which(id: &ObjectId) -> &'static str {
     if id.as_str() == OTHER { ", another object" } else { "" }
+}
+
+fn whose(id: &ObjectId) -> &'static str {
+    if id.as_str() == OTHER { "another object" } else { "our object" }
 }
 
 fn status(status: &ObjectStatus) -> &'static str {
