@@ -129,7 +129,7 @@ async fn fault_54_attack_45_another_intents_payment_is_no_word_about_this_one() 
         .client
         .post(format!("{}/v3/payments", world.bank.url))
         .basic_auth("100500", Some(ACCOUNT_SECRET));
-    let made = made.header("Idempotence-Key", "other software").json(&body).send().await.unwrap();
+    let made = made.header("Idempotence-Key", "other-software").json(&body).send().await.unwrap();
     assert_eq!(made.status(), StatusCode::OK);
     let made: Value = made.json().await.unwrap();
     let forged = made_up(text(&made["id"]), "succeeded", &victim["payment_intent"]["id"]);
