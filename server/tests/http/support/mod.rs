@@ -16,7 +16,7 @@ pub use call::{Call, Reply};
 pub use child::Child;
 pub use endpoint::{Answers, Arrived, Endpoint};
 pub use events::Events;
-pub use mail_server::{Fate, Letter, MailServer};
+pub use mail_server::{Fate, MailServer};
 pub use raw::Raw;
 pub use world::{
     ACCOUNT_SECRET, ALPHA, ALPHA_ID, ALPHA_LIVE, ALPHA_PUBLISHABLE, BETA, FRAME_ORIGIN, NOTIFY_PATH,

@@ -9,10 +9,10 @@ use axum::Router;
 use engine::Engine;
 use payment::{MerchantId, Mode};
 use payonce::{
-    background,
+    background::{self, Gate, Signals},
     config::{
-        Config, Database, MerchantConfig, ProviderConfig, RateLimit, SecretBytes, SecretText, Settings,
-        Timing,
+        Config, Database, MailTransport, MerchantConfig, ProviderConfig, RateLimit, SecretBytes, SecretText,
+        Settings, Timing, WebhookConfig,
     },
     http::{self, App, Patience},
     live::Hub,
@@ -62,6 +62,10 @@ pub struct Setup {
     pub store_patience: Duration,
     /// Whether every request to the bank arrives twice.
     pub doubled: bool,
+    /// Where merchant alpha hears of payments in test mode, and what that is signed with.
+    pub webhook: Option<(String, String)>,
+    /// How mails leave.
+    pub mails: Option<MailTransport>,
     /// Whether the bank tells merchant alpha of what happens there.
     pub notified: bool,
 }
@@ -78,6 +82,8 @@ impl Default for Setup {
             worker: true,
             store_patience,
             doubled: false,
+            webhook: None,
+            mails: None,
             notified: false,
         }
     }
@@ -252,7 +258,7 @@ async fn serve(
     let mut app = App::new(engine.clone(), live, config, tasks.clone());
     if setup.worker {
         let gate = Gate::new(engine.start().await.unwrap());
-        let sweep_every = Duration::from_millis(timing.sweep_ms.unsigned_abs());
+        let sweep_every = Duration::from_millis(setup.timing.sweep_ms.unsigned_abs());
         background::start(engine, &tasks, &stop, Signals { inbox: app.inbox.clone(), gate, sweep_every });
     }
     app.patience = setup.patience;
@@ -268,6 +274,8 @@ const GRACE: Duration = Duration::from_secs(5);
 
 fn config(folder: &TempDir, provider_url: &str, setup: &Setup) -> Config {
     let mut alpha = merchant(ALPHA_ID, Mode::Test, ALPHA, provider_url);
+    let webhook = setup.webhook.clone();
+    alpha.webhook = webhook.map(|(url, secret)| WebhookConfig { url, secret: SecretText(secret) });
     alpha.provider.notify_secret = Some(SecretText(NOTIFY_SECRET.to_owned()));
     let merchants = vec![
         MerchantConfig { publishable_key: Some(ALPHA_PUBLISHABLE.to_owned()), ..alpha },
@@ -286,6 +294,8 @@ fn config(folder: &TempDir, provider_url: &str, setup: &Setup) -> Config {
         given_secret: None,
         secret_old: None,
         demo_secret_key: SecretText("sk_test_unused".to_owned()),
+        mails: setup.mails.clone(),
+        mail_from: "mails@pay.example".parse().unwrap(),
         rate_limit: setup.rate,
         timing: setup.timing,
         merchants,
