@@ -14,8 +14,8 @@ use engine::{Again, Delivery, Mail};
 use lettre::{
     Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
     message::{
-        Mailbox,
-        header::{ContentType, HeaderName, HeaderValue},
+        Mailbox, SinglePart,
+        header::{HeaderName, HeaderValue},
     },
     transport::smtp::Error as SmtpError,
 };
@@ -84,8 +84,7 @@ fn compose(mail: &Mail, from: &Address) -> Result<Message, &'static str> {
         .message_id(Some(format!("<{}@{}>", mail.id, from.domain())))
         .subject(words.subject)
         .raw_header(automatic)
-        .header(ContentType::TEXT_PLAIN)
-        .body(words.text)
+        .singlepart(SinglePart::plain(words.text))
         .map_err(|_| "a mail cannot be made of it")
 }
 

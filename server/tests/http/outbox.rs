@@ -171,6 +171,7 @@ async fn r20_a_payment_is_receipted_by_one_mail() {
     let from = mail.from().unwrap().first().unwrap();
     assert_eq!((from.name(), from.address()), (Some("Зерно & <b>Co</b>"), Some("mails@pay.example")));
     assert_eq!(mail.header_raw("Auto-Submitted").map(str::trim), Some("auto-generated"));
+    assert_eq!(mail.header_raw("MIME-Version").map(str::trim), Some("1.0"));
     let words = mail.body_text(0).unwrap();
     for part in ["1\u{a0}500,00\u{a0}₽", "₽1,500.00", "Платить снова не нужно", "no need to pay again"]
     {
