@@ -36,6 +36,11 @@ impl MemoryStore {
         Self { rows: Mutex::new(Rows::default()), clock }
     }
 
+    /// All rows as they are now, in a store of their own: a backup.
+    pub async fn copy(&self) -> Self {
+        Self { rows: Mutex::new(self.rows.lock().await.clone()), clock: Arc::clone(&self.clock) }
+    }
+
     async fn run<R>(&self, flow: Flow<R>, keep: bool) -> Result<R, StoreError> {
         let mut rows = self.rows.lock().await;
         for _ in 0..MAX_RUNS {
@@ -86,7 +91,7 @@ impl Rows {
     fn operation_taken(&self, row: &OperationRecord) -> bool {
         let account = |op: &OperationRecord| op.frozen.as_ref().map(|frozen| frozen.account.clone());
         let sent = |op: &OperationRecord| account(op).map(|account| (account, op.provider_key));
-        let linked = |op: &OperationRecord| account(op).zip(op.object.clone());
+        let linked = |op: &OperationRecord| account(op).zip(op.object.clone()).filter(|_| makes_object(op));
         self.operations
             .values()
             .filter(|other| other.id != row.id && other.tenant.merchant == row.tenant.merchant)
@@ -107,6 +112,14 @@ impl Rows {
             return Err(refused("operation"));
         }
         Ok(())
+    }
+}
+
+/// Whether the object it is linked to is its own: a capture or a cancel only acts on another's.
+fn makes_object(row: &OperationRecord) -> bool {
+    match row.task.kind() {
+        OperationKind::Pay | OperationKind::Refund => true,
+        OperationKind::Capture | OperationKind::Cancel => false,
     }
 }
 
@@ -318,6 +331,7 @@ impl Tables for Draft {
     ) -> Result<Option<OperationRecord>, Abort> {
         let linked = |row: &&OperationRecord| {
             row.tenant == *tenant
+                && makes_object(row)
                 && row.object.as_ref() == Some(object)
                 && row.frozen.as_ref().is_some_and(|frozen| frozen.account == *account)
         };

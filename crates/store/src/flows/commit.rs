@@ -23,7 +23,7 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     {
         // Only this fence's holder writes this: the commit is already there, its answer was lost. Had the holder come to two
         // conclusions, the second is stale: nobody may be told what is not written.
-        return already(tables, commit, &checkout).await;
+        return already(tables, commit, &operation).await;
     }
     let overtaken = commit.touches_intent && intent.version != commit.version;
     if operation.fence != commit.fence || overtaken || operation.lease.is_none() {
@@ -37,7 +37,7 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     release(tables, commit, operation, progressed, now).await?;
     let (before, submit_key) = (intent.state.name(), intent.submit_key);
     if commit.touches_intent {
-        settle_intent(tables, commit, intent.clone()).await?;
+        settle_intent(tables, commit, intent.clone(), now).await?;
     }
     if let Some((attempt, outcome)) = &commit.ended {
         won(tables.update_attempt_outcome(tenant, *attempt, outcome).await?)?;
@@ -82,17 +82,20 @@ fn anomaly_line(what: &str, state: &'static str) -> Change {
     Change { from: state, event: ANOMALY.to_owned(), to: state, evidence: what.to_owned() }
 }
 
+/// What this very commit answered the first time.
 async fn already(
     tables: &mut dyn Tables,
     commit: &Commit,
-    checkout: &CheckoutRecord,
+    operation: &OperationRecord,
 ) -> Result<Committed, Abort> {
-    // Nothing was written since, so what this commit said about its charges is the journal's last line.
-    let journal = tables.journal(&commit.tenant, commit.intent).await?;
-    let last = journal.last().map(|row| (row.line.event.as_str(), row.line.evidence.as_str()));
-    let charged = !commit.charges.is_empty();
-    let extra = charged && last == Some((ANOMALY, EXTRA_CHARGE));
-    let paid = charged && checkout.status == CheckoutStatus::Paid && !extra;
+    let (mut paid, mut extra) = (false, false);
+    for charge in &commit.charges {
+        let row = tables.charge(&commit.tenant, &charge.account, &charge.object).await?;
+        // What was recorded before this commit was no news then either.
+        if let Some(row) = row.filter(|row| operation.looked_at == Some(row.at)) {
+            (paid, extra) = (paid || !row.extra, extra || row.extra);
+        }
+    }
     Ok(Committed::Done { paid, extra })
 }
 
@@ -138,6 +141,7 @@ async fn settle_intent(
     tables: &mut dyn Tables,
     commit: &Commit,
     mut intent: IntentRecord,
+    now: Timestamp,
 ) -> Result<(), Abort> {
     intent.state = commit.state.clone();
     // A provider that does not repeat the card takes back nothing it told before.
@@ -151,9 +155,11 @@ async fn settle_intent(
     let pay = tables.pay_operation(&intent.tenant, intent.id).await?;
     let mut pay = promised(pay, "an intent's operation")?;
     pay.stage = Stage::of(intent.state.name());
-    if pay.stage == Stage::Done {
-        pay.wake_at = None;
-    }
+    pay.wake_at = match pay.stage {
+        Stage::Created | Stage::Done => None,
+        Stage::Open => pay.wake_at.or(Some(now)),
+        Stage::Review => pay.wake_at,
+    };
     let fence = pay.fence;
     won(tables.update_operation(&pay, fence).await?)
 }

@@ -42,10 +42,10 @@ async fn known_key(
 ) -> Result<Submitted, Abort> {
     let operation =
         promised(tables.pay_operation(&intent.tenant, intent.id).await?, "an intent's operation")?;
-    let ours = operation.fence == 1 && operation.lease.is_some_and(|lease| lease.holder == command.holder);
+    let ours = operation.lease.is_some_and(|lease| lease.holder == command.holder);
     let first = tables.attempts(&intent.tenant, operation.id).await?.into_iter().next();
     match first {
-        Some(attempt) if ours && attempt.id == command.attempt => {
+        Some(attempt) if ours && (attempt.id, attempt.fence) == (command.attempt, operation.fence) => {
             let now = attempt.started_at;
             Ok(Submitted::Claimed(Box::new(claimed(checkout, intent, operation, attempt, now))))
         }
@@ -113,7 +113,8 @@ async fn claim(
     Ok(Submitted::Claimed(Box::new(claimed(checkout, intent, operation, attempt, now))))
 }
 
-/// The frozen request, in the claiming transaction; and lease and fence, unless dispatch has to wait: then a worker sends it.
+/// The frozen request, in the claiming transaction; and a lease, unless dispatch has to wait: then a worker sends it. The new fence
+/// overrules whoever looked at the intent before it was submitted.
 async fn hold(
     tables: &mut dyn Tables,
     command: &SubmitCommand,
@@ -128,10 +129,11 @@ async fn hold(
     operation.frozen = Some(command.frozen.clone());
     operation.first_sent_at = Some(now);
     operation.execute_until = Some(now.plus_ms(command.execute_ms).min(checkout.expires_at));
+    operation.fence = fence + 1;
+    operation.lease = None;
     operation.wake_at = Some(now);
     if dispatch(tables, checkout, &operation, now).await? == Dispatch::Allowed {
         operation.lease = Some(Lease { holder: command.holder, until });
-        operation.fence = fence + 1;
         operation.tries = 1;
         operation.unfinished = 1;
         operation.wake_at = Some(until);

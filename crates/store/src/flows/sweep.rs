@@ -23,7 +23,8 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
             swept_until: last.unwrap_or(now),
             gated_from: None,
         });
-        row.gated_from = row.gated_from.or(absent);
+        // The newest gap names the gate: who read the listing before it does not lift it. It is read from where it was read to.
+        row.gated_from = absent.or(row.gated_from);
         gated |= row.gated_from.is_some();
         tables.put_sweep(&row).await?;
     }
