@@ -30,7 +30,27 @@ use self::{
 };
 use crate::merchant::{ACCOUNT, secret_of};
 
-const PAGE: usize = 2;
+/// How listings are.
+#[derive(Clone, Copy, Debug)]
+pub struct Listing {
+    /// Objects are listed this long after they were made.
+    pub lag_ms: i64,
+    /// There is none.
+    pub down: bool,
+    /// Pages after so many fail.
+    pub breaks_after: Option<usize>,
+    /// Rows on the last page that nobody can read.
+    pub unreadable: usize,
+    /// Objects on a page.
+    pub page: usize,
+}
+
+impl Default for Listing {
+    fn default() -> Self {
+        Self { lag_ms: 0, down: false, breaks_after: None, unreadable: 0, page: 2 }
+    }
+}
+
 pub const WINDOW_MS: i64 = 23 * 3_600_000;
 /// A payment that nobody confirms ends after this long.
 pub const PENDING_MS: i64 = 3_600_000;
@@ -59,8 +79,7 @@ struct Books {
     decisions: VecDeque<ObjectStatus>,
     refund_decisions: VecDeque<RefundStatus>,
     secrets: BTreeMap<String, String>,
-    listing_lag_ms: i64,
-    listing_down: bool,
+    listing: Listing,
     proves_nothing: bool,
     edition: u32,
 }
@@ -68,14 +87,15 @@ struct Books {
 /// The bank.
 pub struct Bank {
     books: Mutex<Books>,
-    store: Arc<dyn Store>,
+    /// What the engines write, and since which send.
+    store: Mutex<(Arc<dyn Store>, usize)>,
     tenants: Vec<Tenant>,
     clock: Clock,
 }
 
 impl Bank {
     pub fn new(store: Arc<dyn Store>, tenants: Vec<Tenant>, clock: Clock) -> Self {
-        Self { books: Mutex::default(), store, tenants, clock }
+        Self { books: Mutex::default(), store: Mutex::new((store, 0)), tenants, clock }
     }
 
     fn books(&self) -> MutexGuard<'_, Books> {
@@ -133,8 +153,9 @@ impl Bank {
     /// Write-ahead (invariant 4), one account (5), before execute-until (7): asked of the store as the request arrives.
     async fn write_ahead(&self, sent: &Sent) {
         let mut stories = Vec::new();
+        let store = Arc::clone(&self.store.lock().unwrap().0);
         for tenant in &self.tenants {
-            stories.extend(self.store.story(tenant.clone(), sent.intent).await.unwrap());
+            stories.extend(store.story(tenant.clone(), sent.intent).await.unwrap());
         }
         let [story] = &stories[..] else { panic!("{} is not written", sent.intent) };
         let mut operations = std::iter::once(&story.operation).chain(&story.follow_ups);
@@ -198,17 +219,21 @@ impl Bank {
         let now = (self.clock)();
         let mut books = self.books();
         books.listings += 1;
-        if books.listing_down || books.every.is_some() || !books.knows(account) {
+        if books.listing.down || books.every.is_some() || !books.knows(account) {
             return Page::Failed { retry_after_ms: None };
         }
-        let lag = books.listing_lag_ms;
-        let listed =
-            |at: Timestamp| at >= span.from && span.to.is_none_or(|to| at <= to) && at.plus_ms(lag) <= now;
-        let found: Vec<_> = rows(&books.ledger).into_iter().rev().filter(|(at, _)| listed(*at)).collect();
+        let Listing { lag_ms, page, breaks_after, unreadable, .. } = books.listing;
         let start: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
-        let next = (found.len() > start + PAGE).then(|| (start + PAGE).to_string());
-        let objects = found.into_iter().skip(start).take(PAGE).map(|(_, seen)| seen).collect();
-        Page::Objects { objects, unreadable: 0, next }
+        if breaks_after.is_some_and(|pages| start >= pages * page) {
+            return Page::Failed { retry_after_ms: None };
+        }
+        let in_span = |at: Timestamp| at >= span.from && span.to.is_none_or(|to| at <= to);
+        let listed = |at: Timestamp| in_span(at) && at.plus_ms(lag_ms) <= now;
+        let found: Vec<_> = rows(&books.ledger).into_iter().rev().filter(|(at, _)| listed(*at)).collect();
+        let next = (found.len() > start + page).then(|| (start + page).to_string());
+        let objects = found.into_iter().skip(start).take(page).map(|(_, seen)| seen).collect();
+        let unreadable = if next.is_none() { unreadable } else { 0 };
+        Page::Objects { objects, unreadable, next }
     }
 }
 
@@ -219,8 +244,11 @@ impl Books {
     }
 
     fn knows(&self, account: &Account) -> bool {
-        let secret = self.secrets.get(&account.id).cloned().unwrap_or_else(|| secret_of(&account.id));
-        account.secret.0 == secret
+        account.secret.0 == self.secret(&account.id)
+    }
+
+    fn secret(&self, account: &str) -> String {
+        self.secrets.get(account).cloned().unwrap_or_else(|| secret_of(account))
     }
 
     fn object_of(&self, intent: IntentId) -> &Object {

@@ -20,6 +20,8 @@ use store::{
 use uuid::Uuid;
 
 pub const ACCOUNT: &str = "100500";
+/// The second merchant's.
+pub const OTHER_ACCOUNT: &str = "100501";
 pub const WEBHOOK_URL: &str = "https://shop.example/hook";
 pub const WEBHOOK_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 pub const URL: &str = "https://bank.example";

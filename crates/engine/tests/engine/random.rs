@@ -193,7 +193,7 @@ proptest! {
     #[test]
     fn whatever_happens_a_checkout_is_charged_once(acts in prop::collection::vec(any_act(), 1..80)) {
         run(async {
-            let world = World::new_in_memory();
+            let world = World::new_in_memory().await;
             let engines = [world.engine(), world.engine()];
             let mut play = Play { world, engines, asleep: Vec::new() };
             for act in acts {

@@ -1,7 +1,7 @@
 //! A store on a clock in the test's hand, a bank, a merchant, and as many engines as a test wants: each is a process of its own.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
@@ -23,7 +23,9 @@ use crate::{
     bank::Bank,
     check,
     hands::Hands,
-    merchant::{ACCOUNT, CountingIds, Merchants, PlainAnswers, merchant, secret_of, tenant, tenant_of},
+    merchant::{
+        ACCOUNT, CountingIds, Merchants, OTHER_ACCOUNT, PlainAnswers, merchant, secret_of, tenant, tenant_of,
+    },
     outside::Outside,
 };
 
@@ -34,6 +36,10 @@ pub const DAY: i64 = 24 * HOUR;
 pub const LEASE_MS: i64 = 30 * SECOND;
 pub const EXECUTE_MS: i64 = 15 * MINUTE;
 pub const GAP_MS: i64 = 5 * MINUTE;
+pub const TOKEN_LIFE_MS: i64 = HOUR;
+pub const TOKEN_MARGIN_MS: i64 = 10 * MINUTE;
+pub const SILENCE_MS: i64 = 2 * MINUTE;
+pub const MOST_UNFINISHED: i64 = 5;
 pub const RETRY: RetryPolicy = RetryPolicy { base_ms: SECOND, max_ms: 5 * MINUTE };
 /// Looks after which what is still open is open for ever: more than two days of them.
 const MAX_LOOKS: usize = 2_000;
@@ -55,10 +61,47 @@ impl engine::Changes for Heard {
     }
 }
 
+/// Where the rows are.
+#[derive(Clone)]
+pub enum Rows {
+    Memory(Arc<MemoryStore>),
+    File(PathBuf),
+}
+
+impl Rows {
+    async fn open(&self, hands: &Hands) -> Arc<dyn Store> {
+        match self {
+            Self::Memory(store) => Arc::clone(store) as _,
+            Self::File(path) => {
+                let options = SqliteOptions { clock: Some(hands.clock()), ..SqliteOptions::new(path) };
+                Arc::new(SqlStore::open(options).await.unwrap())
+            }
+        }
+    }
+
+    async fn copy(&self) -> Self {
+        match self {
+            Self::Memory(store) => Self::Memory(Arc::new(store.copy().await)),
+            Self::File(path) => {
+                let copy = path.with_extension("backup");
+                // Nobody writes just now, so the file and its log belong together.
+                for end in ["", "-wal"] {
+                    let with_end = |path: &Path| format!("{}{end}", path.display());
+                    std::fs::copy(with_end(path), with_end(&copy)).unwrap();
+                }
+                Self::File(copy)
+            }
+        }
+    }
+}
+
 /// The world.
 #[derive(Clone)]
 pub struct World {
     pub store: Arc<dyn Store>,
+    rows: Rows,
+    /// The rows that the last backup brought back.
+    restored: Arc<Mutex<Option<Arc<dyn Store>>>>,
     pub clock: Hands,
     pub bank: Arc<Bank>,
     pub merchants: Arc<Merchants>,
@@ -78,29 +121,21 @@ pub struct Offer {
 }
 
 pub fn in_memory<F: Future<Output = ()>>(scenario: fn(World) -> F) {
-    let hands = Hands::new();
-    run(async {
-        let store = MemoryStore::new(hands.clock());
-        play(World::over(Arc::new(store), hands), scenario).await;
-    });
+    run(async { play(World::new_in_memory().await, scenario).await });
 }
 
 pub fn on_sqlite<F: Future<Output = ()>>(scenario: fn(World) -> F) {
-    let (folder, hands) = (TempDir::new().unwrap(), Hands::new());
+    let folder = TempDir::new().unwrap();
     run(async {
-        let store = open(&folder.path().join("test.db"), &hands).await;
-        play(World::over(store, hands), scenario).await;
+        play(World::over(Rows::File(folder.path().join("test.db")), Hands::new()).await, scenario).await
     });
-}
-
-async fn open(path: &Path, hands: &Hands) -> Arc<dyn Store> {
-    let options = SqliteOptions { clock: Some(hands.clock()), ..SqliteOptions::new(path) };
-    Arc::new(SqlStore::open(options).await.unwrap())
 }
 
 async fn play<F: Future<Output = ()>>(world: World, scenario: fn(World) -> F) {
     scenario(world.clone()).await;
-    check::check(&world).await;
+    let restored = world.restored.lock().unwrap().clone();
+    let store = restored.unwrap_or_else(|| Arc::clone(&world.store));
+    check::check(&World { store, ..world }).await;
 }
 
 pub fn run(test: impl Future<Output = ()>) {
@@ -159,15 +194,18 @@ impl Offer {
 }
 
 impl World {
-    pub fn over(store: Arc<dyn Store>, clock: Hands) -> Self {
+    async fn over(rows: Rows, clock: Hands) -> Self {
         let (vault, merchants) = (Vault::new([1; 32], None), Merchants::default());
-        let tenants = vec![tenant(), tenant_of("mer_2")];
-        for tenant in &tenants {
-            merchants.put(merchant(tenant.clone(), ACCOUNT, &secret_of(ACCOUNT), &vault));
+        for (tenant, account) in [(tenant(), ACCOUNT), (tenant_of("mer_2"), OTHER_ACCOUNT)] {
+            merchants.put(merchant(tenant, account, &secret_of(account), &vault));
         }
+        let store = rows.open(&clock).await;
+        let tenants = vec![tenant(), tenant_of("mer_2")];
         Self {
             bank: Arc::new(Bank::new(Arc::clone(&store), tenants, clock.clock())),
             store,
+            rows,
+            restored: Arc::default(),
             clock,
             merchants: Arc::new(merchants),
             outside: Arc::default(),
@@ -178,9 +216,24 @@ impl World {
         }
     }
 
-    pub fn new_in_memory() -> Self {
-        let hands = Hands::new();
-        Self::over(Arc::new(MemoryStore::new(hands.clock())), hands)
+    pub async fn new_in_memory() -> Self {
+        let clock = Hands::new();
+        Self::over(Rows::Memory(Arc::new(MemoryStore::new(clock.clock()))), clock).await
+    }
+
+    /// A copy of all rows.
+    pub async fn backup(&self) -> Rows {
+        self.rows.copy().await
+    }
+
+    /// The world after that backup was brought back: the bank keeps what it has, and knows what we do not.
+    pub async fn restored(&self, backup: Rows) -> Self {
+        let store = backup.open(&self.clock).await;
+        self.bank.witnesses(Arc::clone(&store));
+        *self.restored.lock().unwrap() = Some(Arc::clone(&store));
+        let world = Self { store, rows: backup, ..self.clone() };
+        world.checkouts.lock().unwrap().clear();
+        world
     }
 
     /// A process with a life of its own.
@@ -201,13 +254,13 @@ impl World {
                 lease_ms: LEASE_MS,
                 execute_ms: EXECUTE_MS,
                 retry: RETRY,
-                token_life_ms: HOUR,
-                token_margin_ms: 10 * MINUTE,
+                token_life_ms: TOKEN_LIFE_MS,
+                token_margin_ms: TOKEN_MARGIN_MS,
                 listing_gap_ms: GAP_MS,
                 review_after_ms: DAY,
                 intents_per_checkout: 3,
-                most_unfinished: 10,
-                gap_ms: MINUTE,
+                most_unfinished: MOST_UNFINISHED,
+                gap_ms: SILENCE_MS,
             },
         }
     }
@@ -309,16 +362,33 @@ impl World {
         self.checkouts.lock().unwrap().clone()
     }
 
-    async fn next_wake(&self) -> Option<Timestamp> {
-        let mut first: Option<Timestamp> = None;
-        for (tenant, checkout) in self.opened() {
-            let (_, newest) = self.store.checkout(tenant.clone(), checkout).await.unwrap().unwrap();
-            let operation = self.store.story(tenant, newest.id).await.unwrap().unwrap().operation;
-            if operation.stage == Stage::Open && newest.state.name() != StateName::Authorized {
-                first = [first, operation.wake_at].into_iter().flatten().min();
+    /// Every intent of every checkout that was opened, oldest first, with its story.
+    pub async fn intents(&self) -> Vec<(CheckoutRecord, Vec<(IntentRecord, Story)>)> {
+        let mut all = Vec::new();
+        for (tenant, id) in self.opened() {
+            let (checkout, newest) = self.store.checkout(tenant.clone(), id).await.unwrap().unwrap();
+            let (mut chain, mut next) = (Vec::new(), Some(newest));
+            while let Some(intent) = next.take() {
+                let story = self.store.story(tenant.clone(), intent.id).await.unwrap().unwrap();
+                if let Some(previous) = intent.previous {
+                    next = Some(self.store.intent(tenant.clone(), previous).await.unwrap().unwrap().1);
+                }
+                chain.push((intent, story));
             }
+            chain.reverse();
+            all.push((checkout, chain));
         }
-        first
+        all
+    }
+
+    /// When the next operation is looked at that is open and does not wait for a capture.
+    async fn next_wake(&self) -> Option<Timestamp> {
+        let intents = self.intents().await.into_iter().flat_map(|(_, chain)| chain);
+        let awaited = intents.flat_map(|(intent, story)| {
+            let pays = (intent.state.name() != StateName::Authorized).then_some(story.operation);
+            pays.into_iter().chain(story.follow_ups)
+        });
+        awaited.filter(|row| row.stage == Stage::Open).filter_map(|row| row.wake_at).min()
     }
 }
 

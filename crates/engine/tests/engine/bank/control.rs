@@ -1,16 +1,26 @@
 //! What a test tells the bank to do, and what the bank has seen.
 
+use std::sync::Arc;
+
 use payment::{IntentId, Money, ObjectId, ObjectStatus, OperationId, OperationKind, OrderId, RefundStatus};
-use providers::{About, Notice};
+use providers::{About, Account, Notice, Secret};
+use store::Store;
 
 use super::{
-    Bank, Fault, Lie, Object, Refund, Sent,
+    Bank, Fault, Lie, Listing, Object, Refund, Sent,
     wire::{self, Asked},
     word,
 };
+use crate::merchant::URL;
 
 /// What a test tells the bank to do.
 impl Bank {
+    /// The engines work on this store from now on; it knows nothing of what was sent before.
+    pub fn witnesses(&self, store: Arc<dyn Store>) {
+        let sent = self.books().sent.len();
+        *self.store.lock().unwrap() = (store, sent);
+    }
+
     /// The next payments meet these, in order.
     pub fn next(&self, faults: impl IntoIterator<Item = Fault>) {
         self.next_for(OperationKind::Pay, faults);
@@ -32,7 +42,7 @@ impl Bank {
         books.faults.clear();
         books.query_faults.clear();
         (books.every, books.ledger.lie) = (None, None);
-        (books.listing_down, books.listing_lag_ms) = (false, 0);
+        books.listing = Listing::default();
     }
 
     pub fn next_query(&self, fault: Fault) {
@@ -79,13 +89,18 @@ impl Bank {
         self.books().ledger.lie = lie;
     }
 
+    /// Listings are so from now on.
+    pub fn listing(&self, change: impl FnOnce(&mut Listing)) {
+        change(&mut self.books().listing);
+    }
+
     /// Objects are listed this long after they were made.
     pub fn listing_lags(&self, ms: i64) {
-        self.books().listing_lag_ms = ms;
+        self.books().listing.lag_ms = ms;
     }
 
     pub fn listing_down(&self, down: bool) {
-        self.books().listing_down = down;
+        self.books().listing.down = down;
     }
 
     /// Its listings are no evidence any more.
@@ -121,6 +136,12 @@ impl Bank {
         self.sent_for(OperationKind::Pay)
     }
 
+    /// Payment requests that arrived since the store was a new one.
+    pub fn sent_from_store(&self) -> Vec<Sent> {
+        let since = self.store.lock().unwrap().1;
+        self.books().sent[since..].iter().filter(|sent| sent.kind == OperationKind::Pay).cloned().collect()
+    }
+
     /// Requests of this kind that arrived.
     pub fn sent_for(&self, kind: OperationKind) -> Vec<Sent> {
         self.books().sent.iter().filter(|sent| sent.kind == kind).cloned().collect()
@@ -139,6 +160,12 @@ impl Bank {
     pub fn asked(&self) -> (usize, usize) {
         let books = self.books();
         (books.queries, books.listings)
+    }
+
+    /// An account by which the bank is asked, with its present secret.
+    pub fn account(&self, id: &str) -> Account {
+        let secret = self.books().secret(id);
+        Account { url: URL.to_owned(), id: id.to_owned(), secret: Secret(secret) }
     }
 
     pub fn objects(&self) -> Vec<Object> {
