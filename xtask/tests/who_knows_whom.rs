@@ -30,7 +30,7 @@ const LIBRARIES: [(&str, &[&str]); 6] = [
     ("axum", &["bank", "payonce", "shop"]),
     ("leptos", &["app", "frontend", "payonce", "shop"]),
     ("reqwest", &["bank", "payonce", "providers", "shop"]),
-    ("rusqlite", &["bank", "bench", "shop"]),
+    ("rusqlite", &["bank", "bench", "shop", "store"]),
     ("sqlx", &["store"]),
     // The engine is of no runtime: the simulation polls it by hand.
     ("tokio", &["bank", "bench", "payonce", "shop", "store"]),

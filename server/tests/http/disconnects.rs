@@ -30,7 +30,7 @@ async fn send_and_leave(world: &World, request: &[u8], turns: usize) {
 async fn is_clean(world: &World) {
     eventually("every connection is back", || async {
         let readers = world.store.dialect().readers();
-        (readers.num_idle() == readers.size() as usize).then_some(())
+        (readers.num_idle() == readers.size()).then_some(())
     })
     .await;
     world.get("/readyz").send().await.expect(200);

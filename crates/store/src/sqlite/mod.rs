@@ -1,5 +1,6 @@
 //! SQLite: opening, migrating, reading; writing is in [`writer`].
 
+mod readers;
 mod schema;
 mod session;
 mod writer;
@@ -15,7 +16,7 @@ use async_trait::async_trait;
 use sqlx::{
     ConnectOptions, Connection, SqlSafeStr, SqliteConnection,
     migrate::{Migration, MigrationType, Migrator},
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
 };
 
 use crate::{
@@ -23,8 +24,9 @@ use crate::{
     sql::{Dialect, SessionError, SqlDirectory, SqlTables},
     tables::Abort,
 };
+pub use readers::Readers;
 pub use schema::{Inspection, Migrated};
-use session::{SqliteSession, failed};
+use session::{SqliteSession, connect, run};
 use writer::Writer;
 
 /// Forward only; one that landed is never edited.
@@ -59,26 +61,22 @@ impl SqliteOptions {
         Self { path: path.into(), readers: 4, patience: Duration::from_secs(5), clock: None, max_pages: None }
     }
 
+    /// For migrating and inspecting, with what the store itself sets.
     fn connect_options(&self) -> SqliteConnectOptions {
-        let options = SqliteConnectOptions::new()
+        SqliteConnectOptions::new()
             .filename(&self.path)
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
-            // Each COMMIT is on disk before it is told to anybody.
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(self.patience)
-            .disable_statement_logging();
-        match self.max_pages {
-            Some(pages) => options.pragma("max_page_count", pages.to_string()),
-            None => options,
-        }
+            .disable_statement_logging()
     }
 }
 
 /// A SQLite database: one writer that gathers commits, several readers.
 pub struct Sqlite {
-    readers: SqlitePool,
+    readers: Readers,
     writer: Writer,
     clock: Option<Clock>,
 }
@@ -94,17 +92,17 @@ impl Sqlite {
     /// Opens the file and brings its schema up to date.
     pub async fn open(options: SqliteOptions) -> Result<Self, StoreError> {
         make_private(&options.path)?;
-        let connect = options.connect_options();
-        let mut connection = connect.connect().await.map_err(failed)?;
+        let failed = schema::failed;
+        let mut connection = options.connect_options().connect().await.map_err(failed)?;
         migrate(&mut connection).await?;
         connection.close().await.map_err(failed)?;
-        let readers = SqlitePoolOptions::new()
-            .max_connections(options.readers)
-            .acquire_timeout(options.patience)
-            .connect_with(connect.clone().pragma("query_only", "on"))
-            .await
-            .map_err(failed)?;
-        let writer = Writer::start(connect.connect().await.map_err(failed)?, &options);
+        let readers = (0..options.readers).map(|_| connect(&options.path, options.patience, true));
+        let readers = Readers::new(readers.collect::<Result<_, _>>()?, options.patience);
+        let writing = connect(&options.path, options.patience, false)?;
+        if let Some(pages) = options.max_pages {
+            writing.pragma_update(None, "max_page_count", pages).map_err(session::failed)?;
+        }
+        let writer = Writer::start(writing, &options)?;
         Ok(Self { readers, writer, clock: options.clock })
     }
 
@@ -119,9 +117,9 @@ impl Sqlite {
         self.writer.commits()
     }
 
-    /// The pool of readers, for tests that exhaust it.
+    /// The readers, for tests that exhaust them.
     #[doc(hidden)]
-    pub fn readers(&self) -> &SqlitePool {
+    pub fn readers(&self) -> &Readers {
         &self.readers
     }
 }
@@ -162,21 +160,16 @@ impl Dialect for Sqlite {
     }
 
     async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
-        let (readers, clock) = (self.readers.clone(), self.clock.clone());
-        // Its own task: a caller that goes away must not leave a transaction open in the pool (sqlx 0.9.0, issue 4393).
-        let task = tokio::spawn(async move {
-            let mut transaction = readers.begin().await.map_err(failed)?;
-            let mut session = SqliteSession { connection: &mut transaction };
-            let mut tables = SqlTables { session: &mut session, clock };
-            let result = flow(&mut tables).await;
-            transaction.rollback().await.map_err(failed)?;
-            match result {
-                Ok(result) => Ok(result),
-                Err(Abort::Raced) => Err(StoreError::Busy(None)),
-                Err(Abort::Failed(error)) => Err(error),
-            }
-        });
-        task.await.unwrap_or_else(|error| Err(StoreError::Busy(Some(Arc::new(error)))))
+        let mut reader = self.readers.acquire().await?;
+        run(&reader, "BEGIN")?;
+        let mut session = SqliteSession { connection: &mut reader };
+        let mut tables = SqlTables { session: &mut session, clock: self.clock.clone() };
+        let result = flow(&mut tables).await;
+        run(&reader, "ROLLBACK")?;
+        result.map_err(|aborted| match aborted {
+            Abort::Raced => StoreError::Busy(None),
+            Abort::Failed(error) => error,
+        })
     }
 }
 
@@ -200,20 +193,20 @@ impl Directory for SqlStore<Sqlite> {
     }
 
     async fn merchant(&self, tenant: &Tenant) -> Result<Option<MerchantRecord>, StoreError> {
-        let mut connection = self.dialect().readers.acquire().await.map_err(failed)?;
-        let mut session = SqliteSession { connection: &mut connection };
+        let mut reader = self.dialect().readers.acquire().await?;
+        let mut session = SqliteSession { connection: &mut reader };
         Ok(SqlDirectory { session: &mut session }.find(tenant).await?)
     }
 
     async fn merchants(&self) -> Result<Vec<MerchantRecord>, StoreError> {
-        let mut connection = self.dialect().readers.acquire().await.map_err(failed)?;
-        let mut session = SqliteSession { connection: &mut connection };
+        let mut reader = self.dialect().readers.acquire().await?;
+        let mut session = SqliteSession { connection: &mut reader };
         Ok(SqlDirectory { session: &mut session }.all().await?)
     }
 
     async fn caller(&self, key_hash: [u8; 32]) -> Result<Option<Caller>, StoreError> {
-        let mut connection = self.dialect().readers.acquire().await.map_err(failed)?;
-        let mut session = SqliteSession { connection: &mut connection };
+        let mut reader = self.dialect().readers.acquire().await?;
+        let mut session = SqliteSession { connection: &mut reader };
         Ok(SqlDirectory { session: &mut session }.caller(&key_hash).await?)
     }
 }

@@ -1,10 +1,11 @@
 //! A database file from outside: what it is like, and bringing it up to date. For operators; a server does it by opening.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
-use super::{Sqlite, SqliteOptions, failed, make_private, migrator};
+use super::session::{BUSY, LOCKED};
+use super::{Sqlite, SqliteOptions, make_private, migrator};
 use crate::StoreError;
 
 const HAS_MIGRATIONS: &str =
@@ -57,6 +58,15 @@ impl Sqlite {
         };
         connection.close().await.map_err(failed)?;
         Ok(inspection)
+    }
+}
+
+/// What an error means while the schema is looked at or changed.
+pub(super) fn failed(error: sqlx::Error) -> StoreError {
+    let code = error.as_database_error().and_then(|error| error.code()?.parse::<i64>().ok());
+    match code {
+        Some(code) if matches!(code & 0xff, BUSY | LOCKED) => StoreError::Busy(Some(Arc::new(error))),
+        Some(_) | None => StoreError::Refused(Arc::new(error)),
     }
 }
 

@@ -1,12 +1,12 @@
-//! A session over a SQLite connection, and what SQLite's errors mean.
+//! A session over a SQLite connection, and what SQLite's errors mean. It works where it is called: no statement waits for another
+//! thread.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use sqlx::{
-    Row as _, Sqlite, SqliteConnection, TypeInfo, ValueRef,
-    query::Query,
-    sqlite::{SqliteArguments, SqliteRow},
+use rusqlite::{
+    Connection, OpenFlags, Row as SqliteRow, params_from_iter,
+    types::{Value as SqliteValue, ValueRef},
 };
 
 use crate::{
@@ -17,54 +17,81 @@ use crate::{
 const NOW_MS: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /// Primary result codes (the low byte), as SQLite documents them.
-const BUSY: i64 = 5;
-const LOCKED: i64 = 6;
+pub(super) const BUSY: i64 = 5;
+pub(super) const LOCKED: i64 = 6;
 /// Extended result codes.
 const CONSTRAINT_PRIMARYKEY: i64 = 1555;
 const CONSTRAINT_UNIQUE: i64 = 2067;
 const IOERR_FSYNC: i64 = 1034;
 const IOERR_DIR_FSYNC: i64 = 1290;
 
+/// Statements kept prepared on a connection: more than there are.
+const PREPARED: usize = 256;
+
+/// A connection to an existing file, with the settings that every one has.
+pub(super) fn connect(path: &Path, patience: Duration, reads_only: bool) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(patience).map_err(failed)?;
+    connection.set_prepared_statement_cache_capacity(PREPARED);
+    // Each COMMIT is on disk before it is told to anybody.
+    for (pragma, value) in [("journal_mode", "wal"), ("synchronous", "full"), ("foreign_keys", "on")] {
+        connection.pragma_update(None, pragma, value).map_err(failed)?;
+    }
+    if reads_only {
+        connection.pragma_update(None, "query_only", "on").map_err(failed)?;
+    }
+    Ok(connection)
+}
+
 /// Statements on one connection, inside whatever transaction it has open.
 pub(super) struct SqliteSession<'c> {
-    pub(super) connection: &'c mut SqliteConnection,
+    pub(super) connection: &'c mut Connection,
 }
 
-fn bound(sql: &'static str, values: Vec<Value>) -> Query<'static, Sqlite, SqliteArguments> {
-    values.into_iter().fold(sqlx::query(sql), |query, value| match value {
-        Value::Null => query.bind(None::<i64>),
-        Value::Int(value) => query.bind(value),
-        Value::Text(value) => query.bind(value),
-        Value::Bytes(value) => query.bind(value),
-        Value::Uuid(value) => query.bind(value),
-    })
+fn bound(value: Value) -> SqliteValue {
+    match value {
+        Value::Null => SqliteValue::Null,
+        Value::Int(value) => SqliteValue::Integer(value),
+        Value::Text(value) => SqliteValue::Text(value),
+        Value::Bytes(value) => SqliteValue::Blob(value),
+        Value::Uuid(value) => SqliteValue::Blob(value.into_bytes().to_vec()),
+    }
 }
 
-fn read(row: &SqliteRow) -> Result<Row, sqlx::Error> {
+fn read(row: &SqliteRow<'_>, columns: usize) -> rusqlite::Result<Row> {
     let column = |index: usize| {
-        let raw = row.try_get_raw(index)?;
-        if raw.is_null() {
-            return Ok(Value::Null);
-        }
-        match raw.type_info().name() {
-            "INTEGER" => Ok(Value::Int(row.try_get(index)?)),
-            "TEXT" => Ok(Value::Text(row.try_get(index)?)),
-            _ => Ok(Value::Bytes(row.try_get(index)?)),
-        }
+        Ok(match row.get_ref(index)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(value) => Value::Int(value),
+            ValueRef::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+            ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+            ValueRef::Real(_) => return Err(rusqlite::Error::InvalidQuery),
+        })
     };
-    (0..row.len()).map(column).collect::<Result<_, sqlx::Error>>().map(Row::new)
+    (0..columns).map(column).collect::<rusqlite::Result<_>>().map(Row::new)
+}
+
+/// Runs a statement without parameters, kept prepared.
+pub(super) fn run(connection: &Connection, sql: &'static str) -> Result<(), StoreError> {
+    connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop).map_err(failed)
 }
 
 #[async_trait]
 impl Session for SqliteSession<'_> {
     async fn execute(&mut self, sql: &'static str, values: Vec<Value>) -> Result<u64, SessionError> {
-        let done = bound(sql, values).execute(&mut *self.connection).await.map_err(session_error)?;
-        Ok(done.rows_affected())
+        let values = params_from_iter(values.into_iter().map(bound));
+        let mut statement = self.connection.prepare_cached(sql).map_err(session_error)?;
+        let rows = statement.execute(values).map_err(session_error)?;
+        Ok(u64::try_from(rows).unwrap_or(u64::MAX))
     }
 
     async fn query(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Vec<Row>, SessionError> {
-        let rows = bound(sql, values).fetch_all(&mut *self.connection).await.map_err(session_error)?;
-        rows.iter().map(read).collect::<Result<_, _>>().map_err(session_error)
+        let values = params_from_iter(values.into_iter().map(bound));
+        let mut statement = self.connection.prepare_cached(sql).map_err(session_error)?;
+        let columns = statement.column_count();
+        let rows = statement.query_map(values, |row| read(row, columns)).map_err(session_error)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(session_error)
     }
 
     fn locks_rows(&self) -> bool {
@@ -72,15 +99,16 @@ impl Session for SqliteSession<'_> {
     }
 
     async fn now_ms(&mut self) -> Result<i64, SessionError> {
-        sqlx::query_scalar(NOW_MS).fetch_one(&mut *self.connection).await.map_err(session_error)
+        let mut statement = self.connection.prepare_cached(NOW_MS).map_err(session_error)?;
+        statement.query_row([], |row| row.get(0)).map_err(session_error)
     }
 }
 
-fn code(error: &sqlx::Error) -> Option<i64> {
-    error.as_database_error()?.code()?.parse().ok()
+fn code(error: &rusqlite::Error) -> Option<i64> {
+    error.sqlite_error().map(|error| i64::from(error.extended_code))
 }
 
-fn session_error(error: sqlx::Error) -> SessionError {
+fn session_error(error: rusqlite::Error) -> SessionError {
     match code(&error) {
         Some(CONSTRAINT_UNIQUE | CONSTRAINT_PRIMARYKEY) => SessionError::Conflict,
         Some(_) | None => SessionError::Failed(failed(error)),
@@ -89,67 +117,28 @@ fn session_error(error: sqlx::Error) -> SessionError {
 
 /// What an error of the driver means. A failed fsync ends the process: what the disk holds from then on is not what SQLite
 /// believes, and only a fresh start reads it again.
-pub(super) fn failed(error: sqlx::Error) -> StoreError {
+pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     match code(&error) {
         Some(IOERR_FSYNC | IOERR_DIR_FSYNC) => {
             tracing::error!(%error, "fsync failed: the process ends, so that nothing is answered from memory");
             std::process::abort()
         }
         Some(code) if matches!(code & 0xff, BUSY | LOCKED) => StoreError::Busy(Some(Arc::new(error))),
-        Some(_) => StoreError::Refused(Arc::new(error)),
-        None if matches!(error, sqlx::Error::PoolTimedOut) => StoreError::Busy(Some(Arc::new(error))),
-        None => StoreError::Refused(Arc::new(error)),
+        Some(_) | None => StoreError::Refused(Arc::new(error)),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{borrow::Cow, error::Error, fmt, os::unix::process::ExitStatusExt, process::Command};
+    use std::{os::unix::process::ExitStatusExt, process::Command};
 
-    use sqlx::error::{DatabaseError, ErrorKind};
+    use rusqlite::ffi;
 
     use super::*;
 
-    /// An error of SQLite with this extended code.
-    #[derive(Debug)]
-    struct Failure(i64);
-
-    impl fmt::Display for Failure {
-        fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-            write!(f, "(code: {})", self.0)
-        }
-    }
-
-    impl Error for Failure {}
-
-    impl DatabaseError for Failure {
-        fn message(&self) -> &str {
-            "a failure"
-        }
-
-        fn code(&self) -> Option<Cow<'_, str>> {
-            Some(self.0.to_string().into())
-        }
-
-        fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
-            self
-        }
-
-        fn as_error_mut(&mut self) -> &mut (dyn Error + Send + Sync + 'static) {
-            self
-        }
-
-        fn into_error(self: Box<Self>) -> Box<dyn Error + Send + Sync + 'static> {
-            self
-        }
-
-        fn kind(&self) -> ErrorKind {
-            ErrorKind::Other
-        }
-    }
-
     fn failure(code: i64) -> StoreError {
-        failed(sqlx::Error::Database(Box::new(Failure(code))))
+        let code = i32::try_from(code).unwrap();
+        failed(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
     }
 
     #[test]

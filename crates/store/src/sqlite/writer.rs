@@ -6,7 +6,6 @@
 //! member runs again alone: flows find by key, fence or version whether they were applied.
 
 use std::{
-    mem,
     panic::AssertUnwindSafe,
     sync::{
         Arc,
@@ -17,12 +16,16 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
-use sqlx::SqliteConnection;
-use tokio::sync::{mpsc, oneshot};
+use rusqlite::Connection;
+use tokio::{
+    runtime,
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
 
 use super::{
     SqliteOptions,
-    session::{SqliteSession, failed},
+    session::{SqliteSession, run},
 };
 use crate::{
     ApiKeyKind, Clock, Flow, MerchantRecord, StoreError,
@@ -36,10 +39,11 @@ const QUEUE: usize = 1024;
 const MAX_MEMBERS: usize = 64;
 /// Runs of one flow before its race is called endless.
 const MAX_RUNS: usize = 16;
-/// How often the writer lets others come to the queue before it commits.
-const YIELDS: usize = 4;
+/// Longest wait for members that came to the last batch and may come to this one: what a flush costs at least on any disk, it
+/// saves.
+const LONGEST_GATHERING: Duration = Duration::from_millis(2);
 
-/// Sends transactions to the writer's task.
+/// Sends transactions to the writer's thread.
 pub(super) struct Writer {
     queue: mpsc::Sender<Box<dyn Member>>,
     patience: Duration,
@@ -47,12 +51,18 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the task; it ends when the last sender is gone.
-    pub(super) fn start(connection: SqliteConnection, options: &SqliteOptions) -> Self {
+    /// Starts the thread; it ends when the last sender is gone.
+    pub(super) fn start(connection: Connection, options: &SqliteOptions) -> Result<Self, StoreError> {
         let (queue, members) = mpsc::channel(QUEUE);
         let (clock, commits) = (options.clock.clone(), Arc::default());
-        tokio::spawn(Gathering { connection, clock, commits: Arc::clone(&commits) }.run(members));
-        Self { queue, patience: options.patience, commits }
+        let last = Last { members: 0, commit_took: Duration::ZERO };
+        let gathering = Gathering { connection, clock, commits: Arc::clone(&commits), last };
+        let refused = |error: std::io::Error| StoreError::Refused(Arc::new(error));
+        // Its only waits are for the queue.
+        let runtime = runtime::Builder::new_current_thread().enable_time().build().map_err(refused)?;
+        let thread = std::thread::Builder::new().name("sqlite-writer".to_owned());
+        thread.spawn(move || runtime.block_on(gathering.run(members))).map_err(refused)?;
+        Ok(Self { queue, patience: options.patience, commits })
     }
 
     /// COMMITs that succeeded so far.
@@ -90,7 +100,7 @@ impl Writer {
 #[async_trait]
 trait Member: Send {
     /// Runs the body inside the open savepoint and keeps its result.
-    async fn run(&mut self, connection: &mut SqliteConnection, clock: Option<Clock>) -> Result<(), Abort>;
+    async fn run(&mut self, connection: &mut Connection, clock: Option<Clock>) -> Result<(), Abort>;
 
     /// Tells the kept result, or why there is none. Whoever asked may be gone: the work is done all the same.
     fn tell(&mut self, outcome: Result<(), StoreError>);
@@ -104,7 +114,7 @@ struct FlowMember<R> {
 
 #[async_trait]
 impl<R: Send + 'static> Member for FlowMember<R> {
-    async fn run(&mut self, connection: &mut SqliteConnection, clock: Option<Clock>) -> Result<(), Abort> {
+    async fn run(&mut self, connection: &mut Connection, clock: Option<Clock>) -> Result<(), Abort> {
         let mut session = SqliteSession { connection };
         let mut tables = SqlTables { session: &mut session, clock };
         self.result = Some((self.flow)(&mut tables).await?);
@@ -128,7 +138,7 @@ struct MerchantMember {
 
 #[async_trait]
 impl Member for MerchantMember {
-    async fn run(&mut self, connection: &mut SqliteConnection, _: Option<Clock>) -> Result<(), Abort> {
+    async fn run(&mut self, connection: &mut Connection, _: Option<Clock>) -> Result<(), Abort> {
         let mut session = SqliteSession { connection };
         let put = SqlDirectory { session: &mut session }.put(&self.merchant, &self.keys).await;
         put.map_err(|error| match error {
@@ -156,10 +166,19 @@ enum Part {
     BatchLost(StoreError),
 }
 
+/// The last batch: how many may come to the next one, and what it is worth to wait for them.
+struct Last {
+    /// Those who were in it, and those who came during its commit.
+    members: usize,
+    /// What its commit took.
+    commit_took: Duration,
+}
+
 struct Gathering {
-    connection: SqliteConnection,
+    connection: Connection,
     clock: Option<Clock>,
     commits: Arc<AtomicU64>,
+    last: Last,
 }
 
 impl Gathering {
@@ -191,10 +210,13 @@ impl Gathering {
                 }
             }
             if kept.len() < MAX_MEMBERS {
-                next = waiting(queue).await;
+                next = self.waiting(queue, kept.len()).await;
             }
         }
-        match self.commit().await {
+        let began = Instant::now();
+        let committed = self.commit().await;
+        self.last = Last { members: kept.len() + queue.len(), commit_took: began.elapsed() };
+        match committed {
             Ok(()) => kept.iter_mut().for_each(|member| member.tell(Ok(()))),
             Err(error) => {
                 tracing::warn!(%error, members = kept.len(), "a gathered commit failed; its members run again alone");
@@ -277,14 +299,30 @@ impl Gathering {
     }
 
     async fn execute(&mut self, sql: &'static str) -> Result<(), StoreError> {
-        sqlx::query(sql).execute(&mut self.connection).await.map(mem::drop).map_err(failed)
+        run(&self.connection, sql)
+    }
+
+    /// The next member, if one comes soon. Where fewer are here than came the last time, half a flush is worth waiting for more.
+    async fn waiting(
+        &self,
+        queue: &mut mpsc::Receiver<Box<dyn Member>>,
+        kept: usize,
+    ) -> Option<Box<dyn Member>> {
+        if let Ok(member) = queue.try_recv() {
+            return Some(member);
+        }
+        if kept >= self.last.members {
+            return None;
+        }
+        let patience = (self.last.commit_took / 2).min(LONGEST_GATHERING);
+        tokio::time::timeout(patience, queue.recv()).await.ok().flatten()
     }
 }
 
 /// Runs a member's body. One that panics is undone like one that failed: the writer, and with it every other write, lives on.
 async fn body(
     member: &mut dyn Member,
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     clock: Option<Clock>,
 ) -> Result<(), Abort> {
     let run = AssertUnwindSafe(member.run(connection, clock)).catch_unwind();
@@ -293,15 +331,4 @@ async fn body(
             "a transaction's body panicked",
         )))))
     })
-}
-
-/// The next member, if one comes before others have had a few turns.
-async fn waiting(queue: &mut mpsc::Receiver<Box<dyn Member>>) -> Option<Box<dyn Member>> {
-    for _ in 0..YIELDS {
-        if let Ok(member) = queue.try_recv() {
-            return Some(member);
-        }
-        tokio::task::yield_now().await;
-    }
-    queue.try_recv().ok()
 }

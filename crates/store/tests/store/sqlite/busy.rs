@@ -112,8 +112,8 @@ async fn fault_10_callers_that_go_away_leave_nothing_open() {
     for _ in 0..file.options().readers {
         readers.push(store.dialect().readers().acquire().await.unwrap());
     }
-    for reader in &mut readers {
-        sqlx::raw_sql("BEGIN; ROLLBACK").execute(&mut **reader).await.unwrap();
+    for reader in &readers {
+        reader.execute_batch("BEGIN; ROLLBACK").unwrap();
     }
     // Whatever was taken on was done as a whole.
     let [checkouts, rest @ ..] = raw.opened().await;

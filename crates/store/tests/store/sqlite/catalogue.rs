@@ -56,12 +56,12 @@ async fn the_occupying_index_holds_every_state_whose_stance_is_not_free() {
 async fn every_connection_is_durable_and_keeps_foreign_keys() {
     let file = File::new();
     let store = file.store().await;
-    let mut reader = store.dialect().readers().acquire().await.unwrap();
+    let reader = store.dialect().readers().acquire().await.unwrap();
     for (pragma, wanted) in
         [("synchronous", "2"), ("foreign_keys", "1"), ("journal_mode", "wal"), ("query_only", "1")]
     {
-        let sql = sqlx::AssertSqlSafe(format!("SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}"));
-        let found: String = sqlx::query_scalar(sql).fetch_one(&mut *reader).await.unwrap();
+        let sql = format!("SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}");
+        let found: String = reader.query_row(&sql, [], |row| row.get(0)).unwrap();
         assert_eq!(found, wanted, "{pragma}");
     }
 }

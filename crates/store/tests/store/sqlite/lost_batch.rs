@@ -1,7 +1,11 @@
 //! Fault 68: the group of commits dies half way. A trigger of the test's own plays the failing disk, at the moment it is needed:
 //! SQLite may roll back the whole transaction on FULL, IOERR or NOMEM, as it does for RAISE(ROLLBACK).
 
-use std::sync::Arc;
+use std::{
+    future::{Future, poll_fn},
+    sync::Arc,
+    task::Poll,
+};
 
 use futures_util::future::join_all;
 use store::{OpenedCheckout, SqlStore, Sqlite, Store, StoreError};
@@ -15,10 +19,16 @@ const TRAP: usize = 9;
 
 type Answers = Vec<Result<OpenedCheckout, StoreError>>;
 
-/// All at once on one thread, so that they wait together and become one batch.
-async fn open_all(store: &SqlStore<Sqlite>) -> Answers {
-    join_all((0..MEMBERS).map(|number| store.open_checkout(open(&format!("key-{number}"), &order(number)))))
-        .await
+/// All at once while another process holds the lock, so that they wait together and become one batch.
+async fn open_all(store: &SqlStore<Sqlite>, raw: &mut Raw) -> Answers {
+    raw.run("BEGIN IMMEDIATE").await.unwrap();
+    let calls =
+        (0..MEMBERS).map(|number| store.open_checkout(open(&format!("key-{number}"), &order(number))));
+    let mut calls = Box::pin(join_all(calls));
+    let polled = poll_fn(|context| Poll::Ready(calls.as_mut().poll(context).is_pending()));
+    assert!(polled.await, "they are in the queue, and the first of them waits for the lock");
+    raw.run("ROLLBACK").await.unwrap();
+    calls.await
 }
 
 fn order(number: usize) -> String {
@@ -52,7 +62,7 @@ async fn check(store: &SqlStore<Sqlite>, raw: &mut Raw, answers: &Answers) {
 /// Without the trap, the same command goes through, and the others are replays.
 async fn recovers(store: &SqlStore<Sqlite>, raw: &mut Raw) {
     raw.run("DROP TRIGGER trap").await.unwrap();
-    for (number, answer) in open_all(store).await.into_iter().enumerate() {
+    for (number, answer) in open_all(store, raw).await.into_iter().enumerate() {
         let fresh = matches!(answer, Ok(OpenedCheckout::Fresh(..)));
         assert_eq!(fresh, number == TRAP, "{number}: {answer:?}");
     }
@@ -64,7 +74,7 @@ async fn fault_68_a_batch_that_sqlite_rolled_back_is_run_again_one_by_one() {
     let file = File::new();
     let store = file.store().await;
     let mut raw = trap(&file, "SELECT RAISE(ROLLBACK, 'the disk is full')").await;
-    let answers = open_all(&store).await;
+    let answers = open_all(&store, &mut raw).await;
     assert!(matches!(answers[TRAP], Err(StoreError::Refused(_))), "{:?}", answers[TRAP]);
     check(&store, &mut raw, &answers).await;
     recovers(&store, &mut raw).await;
@@ -76,7 +86,7 @@ async fn a_member_that_fails_alone_is_undone_alone() {
     let store = file.store().await;
     let mut raw = trap(&file, "SELECT RAISE(ABORT, 'not this one')").await;
     let before = store.dialect().commits();
-    let answers = open_all(&store).await;
+    let answers = open_all(&store, &mut raw).await;
     assert!(matches!(answers[TRAP], Err(StoreError::Refused(_))), "{:?}", answers[TRAP]);
     check(&store, &mut raw, &answers).await;
     assert_eq!(store.dialect().commits() - before, 1, "the others were committed together");
@@ -96,7 +106,7 @@ async fn fault_15_a_commit_that_fails_is_unknown_only_to_who_broke_it() {
     .unwrap();
     // A deferred key fails at the COMMIT and nowhere before.
     let mut raw = trap(&file, "INSERT INTO later VALUES ('nowhere')").await;
-    let answers = open_all(&store).await;
+    let answers = open_all(&store, &mut raw).await;
     assert!(matches!(answers[TRAP], Err(StoreError::Unknown(_))), "{:?}", answers[TRAP]);
     check(&store, &mut raw, &answers).await;
     recovers(&store, &mut raw).await;
