@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::support::{
-    ACCOUNT_SECRET, ALPHA, ALPHA_ID, ALPHA_LIVE, BETA, Child, DECLINED, GOOD, NOTIFY_SECRET, Sandbox,
-    THREE_DS, World, client, order, text,
+    ACCOUNT_SECRET, ALPHA, ALPHA_ID, ALPHA_LIVE, BETA, Child, DECLINED, GOOD, NOTIFY_SECRET, SMTP_PASSWORD,
+    Sandbox, Setup, THREE_DS, WEBHOOK_KEY, WEBHOOK_PATH, World, client, order, text,
 };
 
 fn holds(bytes: &[u8], text: &str) -> bool {
@@ -13,9 +13,10 @@ fn holds(bytes: &[u8], text: &str) -> bool {
 
 #[tokio::test]
 async fn attacks_52_53_the_database_opens_no_door() {
-    let world = World::start().await;
+    let webhook = Some(("http://127.0.0.1:9/hook".to_owned(), format!("whsec_{WEBHOOK_KEY}")));
+    let world = World::with(Setup { webhook, ..Setup::default() }).await;
     let mut secrets: Vec<String> =
-        [ALPHA, ALPHA_LIVE, BETA, ACCOUNT_SECRET, NOTIFY_SECRET].map(str::to_owned).into();
+        [ALPHA, ALPHA_LIVE, BETA, ACCOUNT_SECRET, NOTIFY_SECRET, WEBHOOK_KEY].map(str::to_owned).into();
     let mut cards = Vec::new();
     for (order_id, card) in [("paid", GOOD), ("declined", DECLINED), ("challenged", THREE_DS)] {
         let checkout = world.checkout(order_id).await;
@@ -74,7 +75,7 @@ async fn attack_52_no_secret_is_logged_however_much_is_logged() {
     let card_token = bank.token(GOOD).await;
     let body = json!({
         "payment_method": { "type": "card_token", "token": card_token },
-        "checkout_version": 1, "amount": checkout["amount"],
+        "checkout_version": 1, "amount": checkout["amount"], "customer": { "email": "anna.canary@example.com" },
     });
     let intent = &checkout["payment_intent"];
     let path = format!("/v1/payment_intents/{}/submit", text(&intent["id"]));
@@ -82,8 +83,17 @@ async fn attack_52_no_secret_is_logged_however_much_is_logged() {
         || child.call("POST", &path).bearer(client_token).key(text(&intent["submit_key"])).json(&body).send();
     submit().await.expect(202);
     crate::support::eventually("it is paid", || async { (submit().await.status == 200).then_some(()) }).await;
+    let logged = || std::fs::read(folder.path().join("log")).unwrap();
+    for effect in ["checkout.paid", "receipt"] {
+        let told = "not delivered; it is tried again";
+        crate::support::eventually(effect, || async {
+            let text = String::from_utf8_lossy(&logged()).into_owned();
+            text.lines().any(|line| line.contains(told) && line.contains(effect)).then_some(())
+        })
+        .await;
+    }
     child.kill();
-    let log = std::fs::read(folder.path().join("log")).unwrap();
+    let log = logged();
     assert!(holds(&log, "TRACE"), "there is a log");
     let (_, tag) = client_token.split_once('.').unwrap();
     let server_secret = "BwcHBwcHBwcHBwcH";
@@ -98,6 +108,10 @@ async fn attack_52_no_secret_is_logged_however_much_is_logged() {
         "sk_test_wrong_canary",
         NOTIFY_SECRET,
         "notify_wrong_canary",
+        SMTP_PASSWORD,
+        WEBHOOK_PATH,
+        WEBHOOK_KEY,
+        "anna.canary",
         "?token=",
         server_secret,
         "7, 7, 7, 7, 7",

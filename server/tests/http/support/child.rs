@@ -14,6 +14,11 @@ use super::{
     world::{ACCOUNT_SECRET, ALPHA, ALPHA_ID, NOTIFY_SECRET, PUBLIC_URL, eventually},
 };
 
+/// What is known to nobody but the server, whose webhooks and mails here find closed ports.
+pub const SMTP_PASSWORD: &str = "smtp_password_canary";
+pub const WEBHOOK_PATH: &str = "webhook_path_canary";
+pub const WEBHOOK_KEY: &str = "webhookkeycanarywebhookkeycanary";
+
 /// A server's process.
 pub struct Child {
     pub url: String,
@@ -36,6 +41,8 @@ impl Child {
             .env("PAYONCE_LISTEN", &listen)
             .env("PAYONCE_PUBLIC_URL", PUBLIC_URL)
             .env("PAYONCE_SECRET", "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=")
+            .env("PAYONCE_SMTP_URL", format!("smtp://mailer:{SMTP_PASSWORD}@127.0.0.1:9"))
+            .env("PAYONCE_MAIL_FROM", "mails@pay.example")
             .env("RUST_LOG", log)
             .stdin(Stdio::null())
             .stdout(log_file.try_clone().unwrap())
@@ -85,6 +92,7 @@ fn config(bank_url: &str) -> String {
         mode = "test"
         secret_key = "{ALPHA}"
         provider = {{ kind = "yookassa", account = "100500", secret = "{ACCOUNT_SECRET}", url = "{bank_url}", notify_secret = "{NOTIFY_SECRET}" }}
+        webhook = {{ url = "http://127.0.0.1:9/{WEBHOOK_PATH}", secret = "whsec_{WEBHOOK_KEY}" }}
         "#
     )
 }

@@ -13,7 +13,7 @@ mod wrong;
 
 pub use bank::{DECLINED, GOOD, MIR, Sandbox, THREE_DS, VISA};
 pub use call::{Call, Reply};
-pub use child::Child;
+pub use child::{Child, SMTP_PASSWORD, WEBHOOK_KEY, WEBHOOK_PATH};
 pub use endpoint::{Answers, Arrived, Endpoint};
 pub use events::Events;
 pub use mail_server::{Fate, MailServer};
