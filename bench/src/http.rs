@@ -44,6 +44,12 @@ impl Client {
         .await
     }
 
+    /// `GET` with credentials.
+    pub async fn get_as(&mut self, path: &str, authorization: &str) -> Result<Answer> {
+        let request = Request::builder().method(Method::GET).uri(path).header(HOST, &self.host);
+        self.send(request.header(AUTHORIZATION, authorization).body(Full::default())?).await
+    }
+
     /// `POST` of JSON. `authorization` and `key` (`Idempotency-Key`) are left out where there are none.
     pub async fn post(
         &mut self,

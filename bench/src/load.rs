@@ -39,7 +39,8 @@ impl Throughput {
         self.count as f64 / self.seconds
     }
 
-    fn of(started: Instant, mut waited: Vec<Duration>) -> Self {
+    /// Of what was waited for since `started`.
+    pub fn of(started: Instant, mut waited: Vec<Duration>) -> Self {
         waited.sort_unstable();
         let ms = |part: usize| {
             waited.get(waited.len() * part / 100).map_or(0.0, |wait| wait.as_secs_f64() * 1000.0)
@@ -56,10 +57,24 @@ pub async fn pay(
     tokens: Vec<String>,
     time: Duration,
 ) -> Result<(Throughput, Vec<Paid>)> {
+    pay_with(CLIENTS, server, series, tokens, async move |since: Instant| since.elapsed() < time).await
+}
+
+/// Pays with so many clients for as long as `goes_on` says, or the tokens last.
+pub async fn pay_with<G>(
+    clients: usize,
+    server: SocketAddr,
+    series: &'static str,
+    tokens: Vec<String>,
+    goes_on: G,
+) -> Result<(Throughput, Vec<Paid>)>
+where
+    G: AsyncFn(Instant) -> bool + 'static,
+{
     let tokens = Rc::new(RefCell::new(tokens));
     let paid = Rc::new(RefCell::new(Vec::new()));
     let kept = Rc::clone(&paid);
-    let throughput = repeat(server, time, async move |client: &mut Client, _| {
+    let throughput = repeat(clients, server, goes_on, async move |client: &mut Client, _| {
         let (token, left) = {
             let mut tokens = tokens.borrow_mut();
             (tokens.pop(), tokens.len())
@@ -72,6 +87,30 @@ pub async fn pay(
     .await?;
     let paid = kept.take();
     Ok((throughput, paid))
+}
+
+/// Submits one payment for each token, whatever is known of its result then.
+pub async fn start_all(
+    clients: usize,
+    server: SocketAddr,
+    series: &'static str,
+    tokens: Vec<String>,
+) -> Result<Vec<Paid>> {
+    let (tokens, started) = (Rc::new(RefCell::new(tokens)), Rc::new(RefCell::new(Vec::new())));
+    let kept = Rc::clone(&started);
+    let goes_on = async |_: Instant| true;
+    repeat(clients, server, goes_on, async move |client: &mut Client, _| {
+        let (token, left) = {
+            let mut tokens = tokens.borrow_mut();
+            (tokens.pop(), tokens.len())
+        };
+        let Some(token) = token else { return Ok(false) };
+        let (payment, _) = merchant::start(client, format!("{series}-{left}"), token).await?;
+        started.borrow_mut().push(payment);
+        Ok(true)
+    })
+    .await?;
+    Ok(kept.take())
 }
 
 /// What is asked again.
@@ -91,7 +130,8 @@ pub async fn replay(
     time: Duration,
 ) -> Result<Throughput> {
     let paid = Rc::clone(paid);
-    repeat(server, time, async move |client: &mut Client, nth| {
+    let goes_on = async move |since: Instant| since.elapsed() < time;
+    repeat(CLIENTS, server, goes_on, async move |client: &mut Client, nth| {
         let payment = &paid[nth % paid.len()];
         match what {
             Replay::Checkout => merchant::replay_checkout(client, payment).await?,
@@ -102,28 +142,29 @@ pub async fn replay(
     .await
 }
 
-/// Lets [`CLIENTS`] clients do `work` again and again; it says whether it did something. It gets a number that no other call gets.
-async fn repeat<W>(server: SocketAddr, time: Duration, work: W) -> Result<Throughput>
+/// Lets clients do `work` again and again; it says whether it did something. It gets a number that no other call gets.
+async fn repeat<G, W>(many: usize, server: SocketAddr, goes_on: G, work: W) -> Result<Throughput>
 where
+    G: AsyncFn(Instant) -> bool + 'static,
     W: AsyncFn(&mut Client, usize) -> Result<bool> + 'static,
 {
     let mut clients = Vec::new();
-    for _ in 0..CLIENTS {
+    for _ in 0..many {
         clients.push(Client::connect(server).await?);
     }
-    let work = Rc::new(work);
+    let (work, goes_on) = (Rc::new(work), Rc::new(goes_on));
     let local = LocalSet::new();
     let started = usage::now();
     let tasks: Vec<_> = clients
         .into_iter()
         .enumerate()
         .map(|(nth, mut client)| {
-            let work = Rc::clone(&work);
+            let (work, goes_on) = (Rc::clone(&work), Rc::clone(&goes_on));
             local.spawn_local(async move {
                 let mut waited = Vec::new();
-                while started.elapsed() < time {
+                while goes_on(started).await {
                     let began = usage::now();
-                    if !work(&mut client, waited.len() * CLIENTS + nth).await? {
+                    if !work(&mut client, waited.len() * many + nth).await? {
                         break;
                     }
                     waited.push(began.elapsed());

@@ -8,6 +8,7 @@ mod http;
 mod load;
 mod merchant;
 mod processes;
+mod recovery;
 mod report;
 mod run;
 mod usage;

@@ -27,6 +27,7 @@ pub struct Paid {
     /// Where its page lies, without the origin.
     pub page: String,
     submit_path: String,
+    intent_path: String,
     submit_key: String,
     submit_body: Vec<u8>,
     opened: Bytes,
@@ -67,6 +68,13 @@ pub async fn make_tokens(bank: &mut Client, count: usize) -> Result<Vec<String>>
 
 /// Opens a checkout for `order` and pays it. The order's name is also its key.
 pub async fn pay(server: &mut Client, order: String, token: String) -> Result<Paid> {
+    let (paid, intent) = start(server, order, token).await?;
+    ensure!(intent.state == IntentState::Succeeded, "not paid: {intent:?}");
+    Ok(paid)
+}
+
+/// The same, whatever is known of the result when the submission is answered.
+pub async fn start(server: &mut Client, order: String, token: String) -> Result<(Paid, PaymentIntent)> {
     let opened = open(server, &order).await?;
     ensure!(opened.status == StatusCode::CREATED, "no checkout: {}", text(&opened));
     let checkout: Checkout = serde_json::from_slice(&opened.body)?;
@@ -79,6 +87,7 @@ pub async fn pay(server: &mut Client, order: String, token: String) -> Result<Pa
     let mut paid = Paid {
         page: path_of(&checkout.url)?,
         order,
+        intent_path: format!("/v1/payment_intents/{}", checkout.payment_intent.id),
         submit_path: format!("/v1/payment_intents/{}/submit", checkout.payment_intent.id),
         submit_key: checkout.payment_intent.submit_key,
         submit_body: serde_json::to_vec(&body)?,
@@ -86,11 +95,23 @@ pub async fn pay(server: &mut Client, order: String, token: String) -> Result<Pa
         submitted: Bytes::new(),
     };
     let submitted = submit(server, &paid).await?;
-    ensure!(submitted.status == StatusCode::OK, "not paid: {}", text(&submitted));
+    ensure!(submitted.status.is_success(), "not submitted: {}", text(&submitted));
     let intent: PaymentIntent = serde_json::from_slice(&submitted.body)?;
-    ensure!(intent.state == IntentState::Succeeded, "not paid: {}", text(&submitted));
     paid.submitted = submitted.body;
-    Ok(paid)
+    Ok((paid, intent))
+}
+
+/// Where its payment stands.
+pub async fn state(server: &mut Client, paid: &Paid) -> Result<IntentState> {
+    let answer = server.get_as(&paid.intent_path, &bearer()).await?;
+    Ok(serde_json::from_slice::<PaymentIntent>(&answer.body)?.state)
+}
+
+/// Arms a fault at the bank.
+pub async fn arm(bank: &mut Client, fault: &serde_json::Value) -> Result<()> {
+    let answer = bank.post("/faults", None, None, fault.to_string().into_bytes()).await?;
+    ensure!(answer.status.is_success(), "the bank takes no fault: {}", text(&answer));
+    Ok(())
 }
 
 /// Asks for the checkout again under the same key: the same bytes, marked as a replay.

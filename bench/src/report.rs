@@ -9,6 +9,11 @@ const MAX_PAGE_BYTES: usize = 14_000;
 /// The WebAssembly and what loads it after brotli.
 const MAX_WASM_BYTES: usize = 60_000;
 
+/// From a lost answer to the result, half of the payments.
+const MAX_LOST_MS: f64 = 4_000.0;
+/// Fresh payments' 99th percentile beside ten thousand unresolved ones, in that of an idle server.
+const MAX_CROWDED: f64 = 2.0;
+
 /// What people read.
 pub fn table(f: &Figures) -> String {
     let (one, many) = (&f.bare_one_by_one, &f.bare_gathered);
@@ -44,9 +49,40 @@ pub fn table(f: &Figures) -> String {
         "memory MB",
         format!("{:.1} idle, {:.1} after the load, {:.1} at most", memory[0], memory[1], memory[2]),
     );
+    let (lost, crowd) = (&f.lost_answers, &f.crowd);
+    line(
+        "lost answer to result, ms",
+        format!("half within {:.0}, 99 of 100 within {:.0}", lost.median_ms, lost.p99_ms),
+    );
+    line(
+        "confirmed at once",
+        format!(
+            "{} in {:.1} s: {:.0}/s, {:.2} ms of CPU each",
+            crowd.count,
+            crowd.seconds,
+            crowd.count as f64 / crowd.seconds,
+            crowd.cpu_ms
+        ),
+    );
+    line(
+        "fresh payment meanwhile, ms",
+        format!(
+            "half within {:.1} (idle {:.1}), 99 of 100 within {:.1} (idle {:.1}: {:.2}x)",
+            crowd.beside.median_ms,
+            crowd.idle.median_ms,
+            crowd.beside.p99_ms,
+            crowd.idle.p99_ms,
+            crowded(f)
+        ),
+    );
     line("start-up ms", format!("{:.0}, a new database made", f.start_ms));
     line("ledger", format!("{} paid, {} charged at the bank", f.paid, f.charged));
     out + "In brackets: payonce divided by that column. Seconds and milliseconds are this machine's; ratios, flushes and bytes carry over.\n"
+}
+
+/// How many times as long a fresh payment takes.
+fn crowded(f: &Figures) -> f64 {
+    f.crowd.beside.p99_ms / f.crowd.idle.p99_ms
 }
 
 /// Each broken limit in words.
@@ -62,6 +98,20 @@ pub fn broken(f: &Figures) -> Vec<String> {
         (
             wasm <= MAX_WASM_BYTES,
             format!("WebAssembly and glue have {wasm} bytes, allowed are {MAX_WASM_BYTES}"),
+        ),
+        (
+            f.lost_answers.median_ms < MAX_LOST_MS,
+            format!(
+                "half of the lost answers take {:.0} ms, allowed are {MAX_LOST_MS}",
+                f.lost_answers.median_ms
+            ),
+        ),
+        (
+            crowded(f) <= MAX_CROWDED,
+            format!(
+                "fresh payments take {:.2} times as long beside a crowd, allowed are {MAX_CROWDED}",
+                crowded(f)
+            ),
         ),
         (
             f.ledger_agrees,
@@ -93,6 +143,8 @@ mod tests {
             "bare_one_by_one": bare, "bare_one_by_one_flushes": 3.0, "bare_gathered": bare, "bare_gathered_flushes": 0.2,
             "checkout_replays": throughput, "submit_replays": throughput, "cpu_ms_per_submit_replay": 1.0, "bare_replay": bare,
             "bytes": {"html": MAX_PAGE_BYTES, "css": 0, "wasm": MAX_WASM_BYTES, "glue": 0},
+            "lost_answers": throughput,
+            "crowd": {"count": 10, "seconds": 1.0, "cpu_ms": 1.0, "idle": throughput, "beside": throughput},
             "idle_memory_mb": 1.0, "loaded_memory_mb": 1.0, "most_memory_mb": 1.0, "start_ms": 1.0,
             "paid": 10, "charged": 10, "ledger_agrees": true,
         });
@@ -106,7 +158,10 @@ mod tests {
 
     #[test]
     fn every_limit_can_be_broken() {
-        let breaks: [fn(&mut Figures); 5] = [
+        let breaks: [fn(&mut Figures); 8] = [
+            |figures| figures.lost_answers.median_ms = MAX_LOST_MS,
+            |figures| figures.crowd.beside.p99_ms = 2.01,
+            |figures| figures.crowd.beside.p99_ms = f64::NAN,
             |figures| figures.flushes_per_payment = 0.61,
             |figures| figures.flushes_per_payment = f64::NAN,
             |figures| figures.bytes.css = 1,

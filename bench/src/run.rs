@@ -14,6 +14,7 @@ use crate::{
     load::{self, CLIENTS, Replay, Throughput},
     merchant::{self, Paid},
     processes::{self, Served},
+    recovery::{self, Crowd},
     usage,
 };
 
@@ -57,6 +58,10 @@ pub struct Figures {
     pub most_memory_mb: f64,
     /// From the server's start to its first `/readyz` that says 200, a new database made in between.
     pub start_ms: f64,
+    /// Payments whose first answer was lost, until they were settled.
+    pub lost_answers: Throughput,
+    /// Ten thousand that are confirmed at once.
+    pub crowd: Crowd,
     /// Payments that the server said it took.
     pub paid: usize,
     /// Payments in the bank's ledger that took money.
@@ -88,7 +93,9 @@ pub async fn run(payonce: &Path, scratch: &Path, seconds: u64) -> Result<Figures
     tokio::time::sleep(SETTLE).await;
     let (idle_memory_mb, _) = usage::memory_mb(server.id())?;
     say("payments");
-    let (payments, cpu_ms_per_payment, paid) = bench.payments(&server, &bank).await?;
+    let (payments, cpu_ms_per_payment, mut paid) = bench.payments(&server, &bank).await?;
+    say("lost answers");
+    let lost_answers = recovery::lost_answers(&server, &bank, &mut paid).await?;
     let bytes = bytes::measure(server.address, &paid[0].page).await?;
     say("replays");
     let paid = Rc::new(paid);
@@ -98,14 +105,21 @@ pub async fn run(payonce: &Path, scratch: &Path, seconds: u64) -> Result<Figures
     let cpu_ms_per_submit_replay = (server.cpu_ms()? - cpu_before) / submit_replays.count.max(1) as f64;
     let (loaded_memory_mb, most_memory_mb) = usage::memory_mb(server.id())?;
     let start_ms = server.started_in.as_secs_f64() * 1000.0;
+    say("ten thousand at once (3 min)");
+    let mut crowded = Vec::new();
+    let database = folder.path().join("data/payonce.db");
+    let crowd = recovery::crowd(&server, &bank, &database, &mut crowded).await?;
     drop(server);
     let (flushes_per_payment, watched) = bench.flushes(&bank).await?;
     let (bare_replay, _) = bench.bare(Way::Replay, short)?;
 
-    let paid: Vec<&str> = paid.iter().chain(&watched).map(|paid| paid.order.as_str()).collect();
+    let paid: Vec<&str> =
+        paid.iter().chain(&crowded).chain(&watched).map(|paid| paid.order.as_str()).collect();
     let charged = merchant::charged_orders(bank.address).await?;
     Ok(Figures {
         ledger_agrees: same_orders(&paid, &charged),
+        lost_answers,
+        crowd,
         paid: paid.len(),
         charged: charged.len(),
         payments,

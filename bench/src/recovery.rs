@@ -1,0 +1,138 @@
+//! How soon a lost answer is made up for, and what ten thousand payments that are being confirmed at once do to a fresh one.
+
+use std::{
+    cell::Cell,
+    path::Path,
+    process::{Command, Stdio},
+    rc::Rc,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, ensure};
+use contract::IntentState;
+use rusqlite::{Connection, OpenFlags};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    http::Client,
+    load::{self, CLIENTS, Throughput},
+    merchant::{self, Paid},
+    processes::Served,
+    usage,
+};
+
+/// Payments whose first answer is lost.
+const LOST: usize = 40;
+/// How often a shopper's page is stood in for by a question.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Longest time until a lost answer is made up for.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Payments that are being confirmed at once.
+const CROWD: usize = 10_000;
+/// The bank asks to be asked again after this long: all of them have to be submitted by then.
+const ASK_AGAIN_AFTER: Duration = Duration::from_secs(90);
+/// Clients that pay meanwhile: fewer than would keep the machine busy by themselves.
+const FRESH_CLIENTS: usize = 2;
+/// Payments that are made before, to know how long one takes on an idle server.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// What a crowd of unresolved payments costs.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Crowd {
+    /// How many there were.
+    pub count: usize,
+    /// From the moment all were due until the last was settled.
+    pub seconds: f64,
+    /// CPU of the server in that time for each, fresh payments included, in milliseconds.
+    pub cpu_ms: f64,
+    /// Fresh payments before it.
+    pub idle: Throughput,
+    /// Fresh payments during it.
+    pub beside: Throughput,
+}
+
+/// Loses the first answer of some payments, and waits for each until it is settled.
+pub async fn lost_answers(server: &Served, bank: &Served, paid: &mut Vec<Paid>) -> Result<Throughput> {
+    let (mut shopper, mut tills) =
+        (Client::connect(server.address).await?, Client::connect(bank.address).await?);
+    let tokens = merchant::make_tokens(&mut tills, LOST).await?;
+    let (started, mut waited) = (usage::now(), Vec::new());
+    for (number, token) in tokens.into_iter().enumerate() {
+        let order = format!("lost-{number}");
+        merchant::arm(&mut tills, &json!({ "kind": "lose_answer", "order_id": order })).await?;
+        let began = usage::now();
+        let (payment, intent) = merchant::start(&mut shopper, order, token).await?;
+        ensure!(intent.state == IntentState::Confirming, "its answer was not lost: {intent:?}");
+        while merchant::state(&mut shopper, &payment).await? != IntentState::Succeeded {
+            ensure!(began.elapsed() < PATIENCE, "a lost answer is not made up for");
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        waited.push(began.elapsed());
+        paid.push(payment);
+    }
+    Ok(Throughput::of(started, waited))
+}
+
+/// Ten thousand payments that the bank has carried out without saying so become due at one moment, while a few shoppers pay.
+pub async fn crowd(server: &Served, bank: &Served, database: &Path, paid: &mut Vec<Paid>) -> Result<Crowd> {
+    let mut tills = Client::connect(bank.address).await?;
+    let tokens = merchant::make_tokens(&mut tills, CROWD).await?;
+    let ask_again_ms = ASK_AGAIN_AFTER.as_millis();
+    let fault = json!({ "kind": "processing_202", "times": CROWD, "delay_ms": ask_again_ms });
+    let fresh = merchant::make_tokens(&mut tills, CROWD).await?;
+    let time = IDLE;
+    let goes_on = async move |since: std::time::Instant| since.elapsed() < time;
+    let (idle, before) = load::pay_with(FRESH_CLIENTS, server.address, "idle", fresh, goes_on).await?;
+    paid.extend(before);
+
+    merchant::arm(&mut tills, &fault).await?;
+    let began = usage::now();
+    let submitted = load::start_all(CLIENTS, server.address, "crowd", tokens).await?;
+    ensure!(began.elapsed() < ASK_AGAIN_AFTER, "the crowd came too slowly to be due at one moment");
+    ensure!(submitted.len() == CROWD, "only {} of the crowd came", submitted.len());
+    paid.extend(submitted);
+    // Stopped until the last of them is due: then all are, at one moment.
+    signal(server, "STOP")?;
+    tokio::time::sleep(ASK_AGAIN_AFTER + Duration::from_secs(1)).await;
+    let fresh = merchant::make_tokens(&mut tills, CROWD).await?;
+    let (cpu_before, began) = (server.cpu_ms()?, usage::now());
+    signal(server, "CONT")?;
+    let (seconds, cpu) = (Rc::new(Cell::new(0.0)), Rc::new(Cell::new(cpu_before)));
+    let (settled_after, cpu_then, id) = (Rc::clone(&seconds), Rc::clone(&cpu), server.id().to_string());
+    let watched = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let goes_on = async move |_: std::time::Instant| {
+        let open = unsettled(&watched).unwrap_or(CROWD);
+        if open > 0 && began.elapsed() < PATIENCE * 5 {
+            return true;
+        }
+        settled_after.set(began.elapsed().as_secs_f64());
+        cpu_then.set(usage::cpu_ms(&id).unwrap_or(f64::NAN));
+        false
+    };
+    let (beside, meanwhile) = load::pay_with(FRESH_CLIENTS, server.address, "beside", fresh, goes_on).await?;
+    paid.extend(meanwhile);
+    Ok(Crowd {
+        count: CROWD,
+        seconds: seconds.get(),
+        cpu_ms: (cpu.get() - cpu_before) / CROWD as f64,
+        idle,
+        beside,
+    })
+}
+
+/// Payments whose result is not known, in the server's own database: asking for each would be a load of its own.
+fn unsettled(database: &Connection) -> Result<usize> {
+    let mut count = database.prepare_cached(
+        "SELECT count(*) FROM operation WHERE stage = 'open' AND first_sent_at_ms < \
+         (SELECT max(first_sent_at_ms) FROM operation) - 5000",
+    )?;
+    Ok(usize::try_from(count.query_row([], |row| row.get::<_, i64>(0))?)?)
+}
+
+fn signal(server: &Served, name: &str) -> Result<()> {
+    let mut kill = Command::new("kill");
+    kill.args([format!("-{name}"), server.id().to_string()]).stdin(Stdio::null());
+    ensure!(kill.status().context("cannot run kill")?.success(), "the server takes no signal");
+    Ok(())
+}
