@@ -35,12 +35,19 @@ pub fn is_public(address: IpAddr) -> bool {
 /// All but the special ranges of RFC 6890 and its registry.
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
-    let is_special = match (a, b, c) {
-        (0 | 10 | 127 | 240.., ..) | (169, 254, _) | (192, 168, _) => true,
-        (100, 64..=127, _) | (172, 16..=31, _) | (198, 18..=19, _) => true,
-        (192, 0, 0 | 2) | (192, 88, 99) | (198, 51, 100) | (203, 0, 113) => true,
-        _ => false,
-    };
+    let is_special = matches!(
+        (a, b, c),
+        (0 | 10 | 127 | 240.., ..)
+            | (169, 254, _)
+            | (192, 168, _)
+            | (100, 64..=127, _)
+            | (172, 16..=31, _)
+            | (198, 18..=19, _)
+            | (192, 0, 0 | 2)
+            | (192, 88, 99)
+            | (198, 51, 100)
+            | (203, 0, 113)
+    );
     !is_special && !address.is_multicast()
 }
 
@@ -48,10 +55,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     let is_global = (0x2000..0x4000).contains(&a);
-    let is_special = match (a, b) {
-        (0x2001, 0x0db8 | 0..=0x01ff) | (0x2002, _) | (0x3fff, 0..=0x0fff) => true,
-        _ => false,
-    };
+    let is_special = matches!((a, b), (0x2001, 0x0db8 | 0..=0x01ff) | (0x2002, _) | (0x3fff, 0..=0x0fff));
     is_global && !is_special
 }
 
