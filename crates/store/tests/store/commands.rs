@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use payment::{
     AttemptId, Capture, CheckoutId, Currency, DeclinedBy, Fingerprint, Holder, IdempotencyKey, IntentId,
-    KeyKind, MerchantId, MethodKind, Mode, Money, ObjectId, OperationId, OrderId, ProviderAccount,
-    ProviderKey, State, SubmitKey, UnknownReason,
+    KeyKind, MerchantId, MethodKind, Mode, Money, ObjectId, OperationId, OperationKind, OperationState,
+    OrderId, ProviderAccount, ProviderKey, State, SubmitKey, UnknownReason,
 };
 use store::{
-    Answer, Change, Charge, CheckoutRecord, Claimed, Commit, Frozen, IntentRecord, KeyUse, NewIds,
-    OpenCheckout, OpenIntent, Render, Stage, SubmitCommand, Tenant, Terms,
+    Answer, Change, Charge, CheckoutRecord, ClaimLook, Claimed, Commit, Frozen, IntentRecord, KeyUse, LookOf,
+    NewIds, OpenCheckout, OpenFollowUp, OpenIntent, Render, Stage, StrangerRecord, SubmitCommand, Task,
+    Tenant, Terms,
 };
 
 use crate::world::{DAY, MINUTE, SECOND, START, uuid};
@@ -158,6 +159,70 @@ pub fn outcome(claim: &Claimed, state: State) -> Commit {
         wake_in_ms: matches!(Stage::of(state.name()), Stage::Open | Stage::Review).then_some(WAKE_MS),
         answer: state.is_terminal().then(|| final_answer(to)),
         state,
+    }
+}
+
+/// What a capture's, cancel's or refund's holder writes when it came to `state`, and its intent stays what it is.
+pub fn follow_up_outcome(claim: &Claimed, state: OperationState) -> Commit {
+    let Task::FollowUp(follow_up) = &claim.operation.task else { panic!("{claim:?}") };
+    let (from, to) = (follow_up.state.name(), state.name());
+    let event = format!("{}.observed", follow_up.kind.as_str());
+    let open = Stage::of_follow_up(&state) != Stage::Done;
+    Commit {
+        object: None,
+        charges: Vec::new(),
+        touches_intent: false,
+        changes: vec![Change { from, event, to, evidence: "a test says so".into() }],
+        wake_in_ms: open.then_some(WAKE_MS),
+        follow_up: Some(state),
+        answer: None,
+        ..outcome(claim, claim.intent.state.clone())
+    }
+}
+
+/// Asks for a refund of `value` of an object.
+pub fn refund(intent: &IntentRecord, target: &str, value: &str) -> OpenFollowUp {
+    OpenFollowUp { amount: Some(rub(value)), ..follow_up(intent, OperationKind::Refund, target) }
+}
+
+/// Asks for a capture of the whole sum.
+pub fn capture(intent: &IntentRecord, target: &str) -> OpenFollowUp {
+    OpenFollowUp { amount: Some(intent.amount), ..follow_up(intent, OperationKind::Capture, target) }
+}
+
+pub fn cancel(intent: &IntentRecord, target: &str) -> OpenFollowUp {
+    follow_up(intent, OperationKind::Cancel, target)
+}
+
+fn follow_up(intent: &IntentRecord, kind: OperationKind, target: &str) -> OpenFollowUp {
+    OpenFollowUp {
+        tenant: intent.tenant.clone(),
+        intent: intent.id,
+        operation: OperationId(uuid()),
+        provider_key: ProviderKey(uuid()),
+        kind,
+        target: object(target),
+        amount: None,
+        frozen: frozen("a follow-up"),
+        execute_ms: EXECUTE_MS,
+        reason: "a test wants it".into(),
+    }
+}
+
+pub fn look(of: LookOf) -> ClaimLook {
+    ClaimLook { tenant: tenant(), of, holder: Holder(uuid()), lease_ms: LEASE_MS }
+}
+
+/// Money in our account that names `order`, and that no intent of ours asked for.
+pub fn stranger(id: &str, order: Option<&str>) -> StrangerRecord {
+    StrangerRecord {
+        tenant: tenant(),
+        account: frozen("").account,
+        object: object(id),
+        order: order.map(|order| OrderId::parse(order).unwrap()),
+        amount: rub("1500.00"),
+        found_at: START,
+        resolution: None,
     }
 }
 

@@ -10,8 +10,9 @@ use payment::{
     transition,
 };
 use store::{
-    Backend, CheckoutRecord, ClaimDue, Claimed, Clock, Commit, Committed, Flow, IntentRecord, MemoryStore,
-    OpenedCheckout, SqlStore, Sqlite, SqliteOptions, Stage, Store, Story, Submitted, Tenant,
+    Backend, CheckoutRecord, ClaimDue, Claimed, Clock, Commit, Committed, Flow, IntentRecord, LookOf,
+    Looking, MemoryStore, OpenFollowUp, OpenedCheckout, OpenedFollowUp, OperationRecord, SqlStore, Sqlite,
+    SqliteOptions, Stage, Store, Story, Submitted, Task, Tenant,
 };
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -155,6 +156,26 @@ impl World {
         story(self.store.as_ref(), tenant(), id).await
     }
 
+    /// Another intent of the checkout, submitted: the one before it is over.
+    pub async fn tried_again(&self, checkout: CheckoutId) -> Claimed {
+        let opened = commands::open_intent(&format!("again-{}", uuid()), checkout);
+        self.store.open_intent(opened).await.unwrap();
+        let (checkout, intent) = self.checkout(checkout).await;
+        claimed(self.store.submit(commands::submit(&checkout, &intent)).await.unwrap())
+    }
+
+    /// Claims an intent's pay operation for one who learned something about it.
+    pub async fn looked(&self, intent: IntentId) -> Claimed {
+        looking(self.store.claim_look(commands::look(LookOf::Intent(intent))).await.unwrap())
+    }
+
+    /// Opens a capture, a cancel or a refund.
+    pub async fn followed(&self, command: OpenFollowUp) -> OperationRecord {
+        let opened = self.store.open_follow_up(command).await.unwrap();
+        let OpenedFollowUp::Fresh(operation) = opened else { panic!("{opened:?}") };
+        *operation
+    }
+
     /// Claims up to `most` due operations.
     pub async fn due(&self, most: usize) -> Vec<Claimed> {
         self.store.claim_due(due(most)).await.unwrap()
@@ -175,13 +196,28 @@ pub fn claimed(submitted: Submitted) -> Claimed {
     *claimed
 }
 
+pub fn looking(looked: Looking) -> Claimed {
+    let Looking::Claimed(claimed) = looked else { panic!("{looked:?}") };
+    *claimed
+}
+
 /// Reads a story and checks it: the stage follows from the state, the journal's chain holds and ends where the intent stands.
 pub async fn story(store: &dyn Store, tenant: Tenant, id: IntentId) -> Story {
     let (_, intent) = store.intent(tenant.clone(), id).await.unwrap().unwrap();
     let story = store.story(tenant, id).await.unwrap().unwrap();
     assert_eq!(story.operation.stage, Stage::of(intent.state.name()));
     assert_eq!(JournalLine::first_break(story.journal.iter().map(|row| (&row.line, row.hash))), None);
-    assert_eq!(story.journal.last().unwrap().line.to, intent.state.name().as_str());
+    // A line about a capture, a cancel or a refund says which: it ends with that operation's state.
+    let of_intent = story.journal.iter().rev().find(|row| !row.line.event.contains('.'));
+    assert_eq!(of_intent.unwrap().line.to, intent.state.name().as_str());
+    for follow_up in &story.follow_ups {
+        let Task::FollowUp(task) = &follow_up.task else { panic!("{follow_up:?}") };
+        assert_eq!(follow_up.stage, Stage::of_follow_up(&task.state));
+    }
+    for charge in &story.charges {
+        assert!(charge.reserved_minor >= 0 && charge.refunded_minor >= 0, "{charge:?}");
+        assert!(charge.reserved_minor + charge.refunded_minor <= charge.amount.minor(), "{charge:?}");
+    }
     let numbers: Vec<_> = story.attempts.iter().map(|attempt| attempt.number).collect();
     assert_eq!(numbers, (1..=story.attempts.len() as i64).collect::<Vec<_>>());
     story

@@ -1,14 +1,22 @@
 //! One suite of behaviours over every store, through the public trait alone. A behaviour that holds for one and not for another
 //! would make the simulation, which runs over memory, prove something about a product that does not exist.
 
+mod charges;
 mod claim_due;
 mod commit;
 mod expire;
+mod follow_ups;
+mod gate;
+mod held_orders;
 mod inbox;
+mod look;
 mod open_checkout;
 mod open_intent;
 mod outbox;
 mod random;
+mod review;
+mod shopper;
+mod stuck;
 mod submit;
 mod tables;
 

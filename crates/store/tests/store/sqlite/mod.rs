@@ -6,7 +6,9 @@ mod durability;
 mod full;
 mod guards;
 mod lost_batch;
+mod migration;
 mod races;
+mod unique;
 
 use std::{path::PathBuf, time::Duration};
 

@@ -1,0 +1,89 @@
+//! Objects that took money: each is a row, the first pays the checkout, the others are extras.
+
+use payment::{CheckoutStatus, ProviderAccount, State};
+use store::{Charge, ChargeRecord, Committed};
+
+use crate::{
+    commands::{WAKE_MS, charge, declined, object, outcome, rub, succeeded, tenant},
+    conformance::behaviours,
+    world::World,
+};
+
+behaviours!(
+    fault_63_of_several_charges_in_one_commit_the_first_pays,
+    fault_63_a_known_charge_beside_a_new_one_is_no_news,
+    fault_63_extras_of_a_paid_checkout_are_extras_each,
+    fault_15_several_charges_are_told_again_as_they_were,
+    equal_objects_of_two_accounts_are_two_charges,
+);
+
+/// Object, sum and whether it is an extra, of each charge.
+fn told(charges: &[ChargeRecord]) -> Vec<(&str, String, bool)> {
+    charges.iter().map(|row| (row.object.as_str(), row.amount.decimal(), row.extra)).collect()
+}
+
+async fn fault_63_of_several_charges_in_one_commit_the_first_pays(world: World) {
+    let claim = world.sent("order-1").await;
+    let mut twice = outcome(&claim, succeeded("object-1"));
+    twice.charges.push(Charge { amount: rub("700.00"), ..charge(object("object-2")) });
+    twice.charges.push(charge(object("object-3")));
+    let first = world.store.commit(twice).await.unwrap();
+    assert_eq!(first, Committed::Done { paid: true, extra: true });
+    let story = world.story(claim.intent.id).await;
+    let expected =
+        [("object-1", "1500.00", false), ("object-2", "700.00", true), ("object-3", "1500.00", true)];
+    assert_eq!(told(&story.charges), expected.map(|(id, sum, extra)| (id, sum.to_owned(), extra)));
+    for row in &story.charges {
+        assert_eq!((&row.tenant, row.checkout, row.intent), (&tenant(), claim.checkout.id, claim.intent.id));
+        assert_eq!((row.at, row.reserved_minor, row.refunded_minor), (world.now(), 0, 0));
+    }
+    assert_eq!(world.checkout(claim.checkout.id).await.0.status, CheckoutStatus::Paid);
+    assert_eq!(story.journal.last().unwrap().line.evidence, "extra_charge");
+}
+
+async fn fault_63_a_known_charge_beside_a_new_one_is_no_news(world: World) {
+    let claim = world.settled("order-1", State::Authorized { object: object("ours") }).await;
+    for (charges, expected) in [(vec!["other"], (true, false)), (vec!["other", "another"], (false, true))] {
+        world.clock.advance(WAKE_MS);
+        let asked = world.due(1).await.remove(0);
+        let mut seen = outcome(&asked, asked.intent.state.clone());
+        seen.charges = charges.into_iter().map(|id| charge(object(id))).collect();
+        assert_eq!(world.commit(seen).await, expected);
+    }
+    let charges = world.story(claim.intent.id).await.charges;
+    let extras: Vec<_> = charges.iter().map(|row| (row.object.as_str(), row.extra)).collect();
+    assert_eq!(extras, [("other", false), ("another", true)]);
+}
+
+async fn fault_63_extras_of_a_paid_checkout_are_extras_each(world: World) {
+    let first = world.settled("order-1", declined()).await;
+    let second = world.tried_again(first.checkout.id).await;
+    world.commit(outcome(&second, succeeded("object-2"))).await;
+    let late = world.looked(first.intent.id).await;
+    let mut paid = outcome(&late, declined());
+    paid.charges = vec![charge(object("object-1")), charge(object("object-3"))];
+    assert_eq!(world.commit(paid).await, (false, true));
+    let of_first = world.story(first.intent.id).await.charges;
+    assert_eq!(of_first, world.story(second.intent.id).await.charges, "they are the checkout's");
+    assert_eq!(of_first.iter().filter(|row| row.extra && row.intent == first.intent.id).count(), 2);
+}
+
+async fn fault_15_several_charges_are_told_again_as_they_were(world: World) {
+    let claim = world.sent("order-1").await;
+    let mut twice = outcome(&claim, succeeded("object-1"));
+    twice.charges.push(charge(object("object-2")));
+    let first = world.store.commit(twice.clone()).await.unwrap();
+    let story = world.story(claim.intent.id).await;
+    world.clock.advance(WAKE_MS);
+    assert_eq!(world.store.commit(twice).await.unwrap(), first);
+    assert_eq!(world.story(claim.intent.id).await, story);
+}
+
+async fn equal_objects_of_two_accounts_are_two_charges(world: World) {
+    let claim = world.sent("order-1").await;
+    let mut twice = outcome(&claim, succeeded("object-1"));
+    let account = ProviderAccount::parse("200").unwrap();
+    twice.charges.push(Charge { account, ..charge(object("object-1")) });
+    assert_eq!(world.commit(twice).await, (true, true));
+    assert_eq!(world.story(claim.intent.id).await.charges.len(), 2);
+}

@@ -1,0 +1,220 @@
+//! The gate: after a gap in our own life nothing is dispatched until the listing has been read (fault 23).
+
+use payment::{Event, Mode, NotExecutedReason, ProviderAccount, StateName, Step};
+use store::{KnownKey, Start, Submitted, SweepRow, Tenant};
+
+use crate::{
+    commands::{EXECUTE_MS, LEASE_MS, WAKE_MS, frozen, outcome, submit, succeeded, tenant, tenant_of},
+    conformance::behaviours,
+    world::{SECOND, World, after, events, is},
+};
+
+behaviours!(
+    fault_23_the_first_start_has_no_gate,
+    fault_23_a_short_absence_puts_no_gate_down,
+    fault_23_after_a_gap_every_account_waits,
+    fault_23_while_gated_a_submission_is_taken_and_sent_afterwards,
+    fault_23_while_gated_a_repeated_submission_is_known,
+    fault_23_what_is_unanswered_is_asked_for_while_gated,
+    fault_23_what_was_never_executed_waits_and_ends_in_time,
+    fault_23_the_gate_survives_a_restart,
+    fault_23_a_sweep_lifts_only_the_gate_it_read_for,
+    fault_23_one_gated_account_holds_its_merchant_and_nobody_else,
+    what_was_read_is_never_unread,
+);
+
+const GAP_MS: i64 = 60 * SECOND;
+
+fn account(name: &str) -> ProviderAccount {
+    ProviderAccount::parse(name).unwrap()
+}
+
+impl World {
+    async fn start(&self, accounts: &[(Tenant, &str)]) -> bool {
+        let accounts = accounts.iter().map(|(tenant, name)| (tenant.clone(), account(name))).collect();
+        self.store.start(Start { accounts, gap_ms: GAP_MS }).await.unwrap()
+    }
+
+    async fn sweep_of(&self, tenant: &Tenant, name: &str) -> SweepRow {
+        self.store.sweep(tenant.clone(), account(name)).await.unwrap().0
+    }
+
+    /// The server was away, and starts again.
+    async fn gated(&self) -> SweepRow {
+        self.start(&[(tenant(), ours())]).await;
+        self.clock.advance(GAP_MS + 1);
+        assert!(self.start(&[(tenant(), ours())]).await);
+        self.sweep_of(&tenant(), ours()).await
+    }
+
+    /// The listing is read until now, for the gate that `row` names.
+    async fn read_for(&self, row: SweepRow) {
+        self.store.swept(SweepRow { swept_until: self.now(), ..row }).await.unwrap();
+    }
+}
+
+/// The account that every request of these tests goes to.
+fn ours() -> &'static str {
+    "100500"
+}
+
+async fn fault_23_the_first_start_has_no_gate(world: World) {
+    assert_eq!(frozen("").account, account(ours()));
+    assert!(!world.start(&[(tenant(), ours())]).await);
+    let row = world.sweep_of(&tenant(), ours()).await;
+    assert_eq!((row.swept_until, row.gated_from), (world.now(), None));
+    world.sent("order-1").await;
+}
+
+async fn fault_23_a_short_absence_puts_no_gate_down(world: World) {
+    world.start(&[(tenant(), ours())]).await;
+    world.clock.advance(GAP_MS);
+    assert!(!world.start(&[(tenant(), ours())]).await);
+    // A heartbeat counts like a start.
+    world.clock.advance(GAP_MS);
+    world.store.beat().await.unwrap();
+    world.clock.advance(GAP_MS);
+    assert!(!world.start(&[(tenant(), ours())]).await);
+    world.sent("order-1").await;
+}
+
+async fn fault_23_after_a_gap_every_account_waits(world: World) {
+    let other = tenant_of("mer_2", Mode::Live);
+    let accounts = [(tenant(), ours()), (other.clone(), "200")];
+    world.start(&accounts).await;
+    let alive = world.now();
+    world.clock.advance(GAP_MS + 1);
+    assert!(world.start(&accounts).await);
+    for (tenant, name) in accounts {
+        let row = world.sweep_of(&tenant, name).await;
+        assert_eq!((row.gated_from, row.swept_until), (Some(alive), alive));
+    }
+    // An account that is met for the first time was not read before the gap either.
+    world.clock.advance(GAP_MS + 1);
+    let met = tenant_of("mer_3", Mode::Test);
+    assert!(world.start(&[(met.clone(), "300")]).await);
+    assert!(world.sweep_of(&met, "300").await.gated_from.is_some());
+}
+
+async fn fault_23_while_gated_a_submission_is_taken_and_sent_afterwards(world: World) {
+    let gate = world.gated().await;
+    // Checkouts are still made, and submitted.
+    let (checkout, intent) = world.offer("order-1").await;
+    let taken = world.store.submit(submit(&checkout, &intent)).await.unwrap();
+    let Submitted::Known(KnownKey::Same { intent: told, answer: None, .. }) = taken else {
+        panic!("{taken:?}")
+    };
+    is(&told, StateName::Processing);
+    assert_eq!(*told, world.intent(intent.id).await);
+    world.clock.advance(10 * SECOND);
+    assert!(world.due(10).await.is_empty());
+    let story = world.story(intent.id).await;
+    assert!(story.attempts.is_empty() && story.operation.lease.is_none());
+    assert_eq!((story.operation.tries, events(&story).last()), (0, Some(&"submitted")));
+    world.read_for(gate).await;
+    world.clock.advance(SECOND);
+    let sent = world.due(10).await.remove(0);
+    assert_eq!((sent.step, sent.unanswered), (Step::Send, false));
+    assert_eq!((sent.attempt.unwrap().number, sent.operation.tries), (1, 1));
+    assert_eq!(sent.operation.frozen, Some(frozen("a request")));
+    assert_eq!(sent.operation.first_sent_at, story.operation.first_sent_at);
+}
+
+async fn fault_23_while_gated_a_repeated_submission_is_known(world: World) {
+    world.gated().await;
+    let (checkout, intent) = world.offer("order-1").await;
+    let command = submit(&checkout, &intent);
+    world.store.submit(command.clone()).await.unwrap();
+    let story = world.story(intent.id).await;
+    let again = world.store.submit(command).await.unwrap();
+    assert!(matches!(again, Submitted::Known(KnownKey::Same { answer: None, .. })), "{again:?}");
+    assert_eq!(world.story(intent.id).await, story);
+}
+
+async fn fault_23_what_is_unanswered_is_asked_for_while_gated(world: World) {
+    let claim = world.sent("order-1").await;
+    world.gated().await;
+    assert!(world.now() >= claim.now.plus_ms(LEASE_MS));
+    let asked = world.due(10).await.remove(0);
+    assert_eq!((asked.step.clone(), asked.unanswered, asked.attempt.clone()), (Step::Find, true, None));
+    world.commit(outcome(&asked, succeeded("object-1"))).await;
+    is(&world.intent(claim.intent.id).await, StateName::Succeeded);
+}
+
+async fn fault_23_what_was_never_executed_waits_and_ends_in_time(world: World) {
+    world.gated().await;
+    let (checkout, intent) = world.offer("order-1").await;
+    world.store.submit(submit(&checkout, &intent)).await.unwrap();
+    world.clock.advance(EXECUTE_MS - 1);
+    assert!(world.due(10).await.is_empty());
+    world.clock.advance(SECOND);
+    let ended = world.due(10).await.remove(0);
+    assert_eq!((ended.step.clone(), ended.attempt.clone()), (Step::EndUnsent, None));
+    world.commit(outcome(&ended, after(&ended, Event::ExecuteUntilPassed))).await;
+    is(&world.intent(intent.id).await, StateName::Canceled);
+}
+
+async fn fault_23_the_gate_survives_a_restart(world: World) {
+    let gate = world.gated().await;
+    for _ in 0..2 {
+        world.clock.advance(SECOND);
+        assert!(world.start(&[(tenant(), ours())]).await);
+        assert_eq!(world.sweep_of(&tenant(), ours()).await, gate);
+    }
+    world.read_for(gate).await;
+    assert!(!world.start(&[(tenant(), ours())]).await);
+    assert_eq!(world.sweep_of(&tenant(), ours()).await.gated_from, None);
+}
+
+async fn fault_23_a_sweep_lifts_only_the_gate_it_read_for(world: World) {
+    world.start(&[(tenant(), ours())]).await;
+    let ungated = world.sweep_of(&tenant(), ours()).await;
+    let gate = world.gated().await;
+    // It began before the gap.
+    world.read_for(ungated).await;
+    assert_eq!(world.sweep_of(&tenant(), ours()).await.gated_from, gate.gated_from);
+    // It read for this gate, and there was another gap before it ended.
+    let newer = world.gated().await;
+    assert_ne!(newer.gated_from, gate.gated_from);
+    world.read_for(gate).await;
+    assert_eq!(world.sweep_of(&tenant(), ours()).await.gated_from, newer.gated_from);
+    world.read_for(newer).await;
+    assert_eq!(world.sweep_of(&tenant(), ours()).await.gated_from, None);
+    world.sent("order-1").await;
+}
+
+async fn fault_23_one_gated_account_holds_its_merchant_and_nobody_else(world: World) {
+    let other = tenant_of("mer_2", Mode::Test);
+    let accounts = [(tenant(), ours()), (tenant(), "100501"), (other.clone(), "200")];
+    let waits = world.sent("order-1").await;
+    let retry = after(&waits, Event::NotExecuted(NotExecutedReason::NotSent));
+    world.commit(outcome(&waits, retry)).await;
+    world.start(&accounts).await;
+    world.clock.advance(GAP_MS + 1);
+    world.start(&accounts).await;
+    world.read_for(world.sweep_of(&other, "200").await).await;
+    world.read_for(world.sweep_of(&tenant(), ours()).await).await;
+    world.clock.advance(WAKE_MS);
+    assert!(world.due(10).await.is_empty(), "the merchant's other account is not read yet");
+    world.read_for(world.sweep_of(&tenant(), "100501").await).await;
+    world.clock.advance(SECOND);
+    assert_eq!(world.due(10).await[0].step, Step::Send);
+    // The gate of another merchant, or of the same one's live mode, is none of ours.
+    world.store.beat().await.unwrap();
+    world.clock.advance(GAP_MS + 1);
+    world.start(&[(other, "200"), (tenant_of("mer_1", Mode::Live), ours())]).await;
+    world.sent("order-2").await;
+}
+
+async fn what_was_read_is_never_unread(world: World) {
+    world.start(&[(tenant(), ours())]).await;
+    let early = world.sweep_of(&tenant(), ours()).await;
+    world.clock.advance(SECOND);
+    world.read_for(early.clone()).await;
+    let (row, now) = world.store.sweep(tenant(), account(ours())).await.unwrap();
+    assert_eq!((row.swept_until, now), (world.now(), world.now()));
+    world.store.swept(early).await.unwrap();
+    assert_eq!(world.sweep_of(&tenant(), ours()).await, row);
+    // An account nobody wrote down yet is read from now on.
+    assert_eq!(world.sweep_of(&tenant(), "new").await.swept_until, world.now());
+}
