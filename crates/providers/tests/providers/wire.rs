@@ -1,11 +1,13 @@
 //! What YooKassa is asked, line for line, and what becomes of its answers on their way to the caller.
 
+use std::time::Duration;
+
 use payment::{
     Currency, Money, NotExecutedReason, ObjectId, OperationId, RefundStatus, Timestamp, UnknownReason,
 };
 use providers::{Account, Encoded, Outgoing, Page, Provider, RefundRequest, Reply, Span, yookassa::YooKassa};
 use serde_json::{Value, json};
-use tokio::join;
+use tokio::{join, time::timeout};
 use uuid::Uuid;
 
 use crate::loopback::{Arrived, Looks, PAYMENT, answer, listen, outgoing, provider, read_request};
@@ -13,6 +15,9 @@ use crate::loopback::{Arrived, Looks, PAYMENT, answer, listen, outgoing, provide
 const REFUND: &str = r#"{"id":"rf-1","payment_id":"2f-1","status":"canceled","amount":{"value":"10.00","currency":"RUB"},
     "cancellation_details":{"party":"yoo_money","reason":"insufficient_funds"},
     "description":"op_00000000000000000000000000000002 broken"}"#;
+
+/// Long enough for loopback to do what it does at once.
+const A_MOMENT: Duration = Duration::from_millis(150);
 
 fn object(id: &str) -> ObjectId {
     ObjectId::parse(id).unwrap()
@@ -143,12 +148,16 @@ async fn fault_hostile_an_id_stays_within_its_segment() {
 
 #[tokio::test]
 async fn fault_hostile_an_id_that_would_bend_the_path_leads_nowhere() {
-    let (bank, account) = (provider(), listen().await.1);
+    // It listens, and is not even knocked at.
+    let (bank, (listener, account)) = (provider(), listen().await);
     let nowhere = Reply::NotExecuted { reason: NotExecutedReason::NotSent, retry_after_ms: None };
     for id in [".", ".."] {
-        assert_eq!(bank.query(&account, &object(id)).await, nowhere);
-        assert_eq!(bank.send(&account, frozen(bank.encode_cancel(&object(id)))).await, nowhere);
+        let query = timeout(A_MOMENT, bank.query(&account, &object(id))).await;
+        assert_eq!(query.as_ref(), Ok(&nowhere));
+        let cancel = frozen(bank.encode_cancel(&object(id)));
+        assert_eq!(timeout(A_MOMENT, bank.send(&account, cancel)).await.as_ref(), Ok(&nowhere));
     }
+    assert!(timeout(A_MOMENT, listener.accept()).await.is_err());
 }
 
 #[tokio::test]
