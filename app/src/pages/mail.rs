@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::{Page, slot::Slot};
 
-/// The promise, or a form for the address.
+/// The promise, or a form for the address. The payment form's address alone is found as plain `email`.
 #[component]
 pub(super) fn Mail(
     /// What is shown.
@@ -20,9 +20,9 @@ pub(super) fn Mail(
                 <Slot lang=page.lang message="mail-promise" argument="email" name="email" value=email.unwrap_or_default() />
             </p>
             <form class="mail" method="post" action=page.email_path() data-without="email" hidden=known>
-                <label class="field">
-                    {page.say("mail-label")}
-                    <input name="email" type="email" autocomplete="email" dir="ltr" required />
+                <label>
+                    <span>{page.say("mail-label")}</span>
+                    <input name="email" type="email" autocomplete="home email" dir="ltr" required />
                 </label>
                 <button class="button quiet" type="submit">
                     {page.say("mail-send")}

@@ -287,6 +287,7 @@ fn n2_a_mail_is_promised_only_where_mails_are_sent() {
     assert!(text(true, None).contains("Write to me") && !text(true, None).contains("We will write"));
     let html = Page { mails: true, ..open(IntentState::Confirming) }.render_pay();
     assert!(html.contains("action=\"/pay/co_1/email?token=ct_1&amp;lang=en\""));
+    assert_eq!(html.matches("autocomplete=\"email\"").count(), 1, "the payment form's own");
     for email in [None, Some("anna@example.com")] {
         let said = text(false, email);
         assert!(!said.contains("We will write") && !said.contains("Write to me"), "{said}");
