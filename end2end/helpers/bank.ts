@@ -13,7 +13,7 @@ export interface Payment {
 
 export interface Fault {
   kind: string;
-  order_id: string;
+  order_id?: string;
   times?: number;
   delay_ms?: number;
   on?: string;
@@ -55,6 +55,11 @@ export class Bank {
       body: JSON.stringify(fault),
     });
     expect(answer.ok, await answer.text()).toBe(true);
+  }
+
+  /** Nothing goes wrong any more. */
+  async recovers(): Promise<void> {
+    expect((await fetch(`${this.url}/faults`, { method: 'DELETE' })).ok).toBe(true);
   }
 
   /** Until every fault armed for the order has met its request: the request is at the bank. */

@@ -2,7 +2,9 @@
 import type { BrowserContext, Page, Request, Route } from '@playwright/test';
 
 export const SUBMIT = '**/v1/payment_intents/*/submit';
-export const INTENT = /\/v1\/payment_intents\/[^/?]+$/;
+export const EVENTS = /\/v1\/payment_intents\/[^/?]+\/events\?/;
+/** Every road by which a page learns of a payment: questions and the stream. */
+export const NEWS = /\/v1\/payment_intents\/[^/?]+(\/events\?.*)?$/;
 export const TOKENS = '**/v3/tokens';
 export const WASM = /\/pkg\/[^/]+\.wasm(\?|$)/;
 export const GLUE = /\/pkg\/[^/]+\.js(\?|$)/;

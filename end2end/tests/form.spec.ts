@@ -71,6 +71,8 @@ test('the whole way by keyboard alone', async ({ page, bank }) => {
   await page.keyboard.press('Tab');
   await expect(page.getByRole('link', { name: 'К содержимому' })).toBeFocused();
   await page.keyboard.press('Enter');
+  // Past the closed drawer.
+  await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Tab');

@@ -1,7 +1,7 @@
 // The same intention, expressed more than once: impatience, reloads, tabs, devices, lost answers.
 import type { Page } from '@playwright/test';
 import { GOOD, NO_FUNDS, OTHER_GOOD, last4 } from '../helpers/cards.ts';
-import { Gate, INTENT, SUBMIT, TOKENS, loseAnswer } from '../helpers/gate.ts';
+import { Gate, NEWS, SUBMIT, TOKENS, loseAnswer } from '../helpers/gate.ts';
 import { PayPage } from '../helpers/pay_page.ts';
 import { buy, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
@@ -139,7 +139,7 @@ test('the answer to the submit is lost: the page asks, and shows what really hap
   const { order, pay } = await buy(page);
   await pay.hydrated();
   await page.route(SUBMIT, loseAnswer);
-  const questions = await Gate.on(page, INTENT);
+  const questions = await Gate.on(page, NEWS);
   await pay.pay(GOOD);
   await pay.expectState('checking');
   await pay.expectNoInvitation();
@@ -190,7 +190,7 @@ test('no answer for ten seconds is a state of the page, not of the payment (R10)
     await route.fetch();
     // Neither answered nor refused: the page gives up by itself.
   });
-  const questions = await Gate.on(page, INTENT);
+  const questions = await Gate.on(page, NEWS);
   await pay.pay(GOOD);
   await pay.expectState('submitting');
   await pay.expectState('checking');

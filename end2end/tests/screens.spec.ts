@@ -1,8 +1,11 @@
 // Every screen a shopper can meet, light and dark: no violation axe knows of, nothing sticking out of a phone.
 // The pictures in test-results/screens are there to be looked at.
 import { ASKS_3DS, GOOD, NO_FUNDS, OTHER_GOOD } from '../helpers/cards.ts';
-import { Gate, INTENT, SUBMIT, TOKENS, WASM } from '../helpers/gate.ts';
+import { Gate, NEWS, SUBMIT, TOKENS, WASM } from '../helpers/gate.ts';
+import { Bank } from '../helpers/bank.ts';
+import { Merchant } from '../helpers/merchant.ts';
 import { PayPage } from '../helpers/pay_page.ts';
+import { Payonce } from '../helpers/server.ts';
 import { inspect } from '../helpers/screens.ts';
 import { buy, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
@@ -144,7 +147,7 @@ test('screens of a result that is not known', async ({ page, merchant, bank, new
   const order = await merchant.offer({ description: 'Кофемолка Bravo' });
   const reader = await (await newDevice()).newPage();
   const pay = await new PayPage(page).open(order.url);
-  const questions = await Gate.on(page, INTENT);
+  const questions = await Gate.on(page, NEWS);
   await page.route(SUBMIT, (route) => route.abort('connectionreset'), { times: 1 });
   await pay.pay(GOOD);
   await pay.expectState('checking');
@@ -161,9 +164,36 @@ test('screens of a result that is not known', async ({ page, merchant, bank, new
   await new PayPage(reader).expectState('processing');
   await inspect(reader, 'processing');
   await pay.expectState('confirming');
+  await expect(pay.screens.locator('.trail li').nth(1)).toBeVisible();
   await inspect(page, 'confirming');
+  await page.goto(`${order.url}&lang=en`);
+  await pay.hydrated();
+  await inspect(page, 'confirming-en');
   await reader.goto(order.url.replace('?', '/status?'));
   await inspect(reader, 'status-confirming');
+});
+
+test('screens of a payment that a person looks at', async ({ page, newDevice, watch }) => {
+  watch.expects(/ERR_/);
+  const payonce = await Payonce.start('execute_s = 1\nreview_after_s = 1\nretry_max_s = 1\nlease_s = 30');
+  const [merchant, bank] = [new Merchant(payonce.url), new Bank(payonce.bankUrl)];
+  const order = await merchant.offer({ description: 'Кофемолка Bravo' });
+  await bank.breaks({ kind: 'lose_answer', order_id: order.order_id, times: 100 });
+  await bank.breaks({ kind: 'not_found', order_id: order.order_id, on: 'get', times: 1000 });
+  await bank.breaks({ kind: 'error_500_before', on: 'list', times: 1000 });
+  const pay = await new PayPage(page).open(order.url);
+  await pay.pay(GOOD);
+  await pay.expectState('needs_review');
+  await pay.expectNoInvitation();
+  await expect(pay.screens).toContainText('Передали человеку');
+  await inspect(page, 'needs_review');
+  await page.goto(`${order.url}&lang=en`);
+  await pay.hydrated();
+  await inspect(page, 'needs_review-en');
+  const reader = await (await newDevice()).newPage();
+  await reader.goto(order.url.replace('?', '/status?'));
+  await inspect(reader, 'status-needs_review');
+  await payonce.stop();
 });
 
 test('screens of 3-D Secure, the bank included', async ({ page, merchant, newDevice }) => {
@@ -172,6 +202,13 @@ test('screens of 3-D Secure, the bank included', async ({ page, merchant, newDev
   await pay.pay(ASKS_3DS);
   await pay.expectState('requires_action');
   await inspect(page, 'requires_action');
+  await page.getByRole('button', { name: 'Заплатить по-другому' }).click();
+  await expect(pay.note('банк отпустит этот не позже')).toBeVisible();
+  await inspect(page, 'released');
+  await page.goto(`${order.url}&lang=en`);
+  await pay.hydrated();
+  await inspect(page, 'requires_action-en');
+  await page.goto(order.url);
   const reader = await (await newDevice()).newPage();
   await reader.goto(order.url.replace('?', '/status?'));
   await inspect(reader, 'status-requires_action');
@@ -230,7 +267,7 @@ test('screens before, without and after failed WebAssembly', async ({ page, merc
     await route.fulfill({ response, body: (await response.text()).replace(/<script[^]*?<\/script>/g, '') });
   });
   await plain.goto(order.url);
-  await expect(plain.getByRole('heading', { name: 'включите JavaScript' })).toBeVisible();
+  await expect(plain.getByRole('heading', { name: 'Карту вводят на странице банка' })).toBeVisible();
   await inspect(plain, 'no-script');
 });
 

@@ -9,21 +9,65 @@ import { expect, test } from '../helpers/test.ts';
 test.describe('with scripts off', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('the order, its sum and what to do are there, no card field is, and nothing is charged (N3)', async ({ page, bank }) => {
+  test("from the order to the receipt by the bank's page alone (N3)", async ({ page, bank }) => {
     const { order, pay } = await buy(page);
     expect(await pay.shownSum()).toBe('1 500,00 ₽');
     await expect(pay.root).toContainText(order.id);
-    await expect(page.getByRole('heading', { name: 'Чтобы заплатить картой, включите JavaScript' })).toBeVisible();
-    await expect(pay.root).toContainText('Деньги не списаны');
+    await expect(page.getByRole('heading', { name: 'Карту вводят на странице банка' })).toBeVisible();
     for (const part of [pay.number, pay.expiry, pay.code, pay.button]) await expect(part).toBeHidden();
-    await page.getByRole('link', { name: 'Обновить страницу' }).click();
-    await expect(pay.root).toHaveAttribute('data-state', 'ready');
+    await bank.expectNothing(order.id);
 
+    await page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
+    await page.waitForURL('**/pay/*/status?**');
+    await expect(page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
+    await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+    await page.waitForURL(`${bank.url}/confirm/**`);
+    await page.getByRole('button', { name: 'Подтвердить' }).click();
+    await page.waitForURL('**/pay/*/status?**');
+    // The page looks again by itself.
+    await expect(page.locator('[data-payonce][data-state=succeeded]')).toBeVisible();
+    await bank.expectOneCharge(order.id, '1500.00');
+    await page.getByRole('link', { name: 'Вернуться в магазин' }).click();
+    await expectShopSays(page, 'paid');
+  });
+
+  test('a lost answer: the page says that it is being confirmed, looks again by itself, and shows the result (N2, N3)', async ({ page, bank, newDevice }) => {
+    const { order, pay } = await buy(page);
+    await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 3 });
+    await page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
+    await page.waitForURL('**/pay/*/status?**');
+    await expect(page.locator('[data-payonce][data-state=confirming]')).toBeVisible();
+    await pay.expectNoInvitation();
+    await expect(pay.screens.locator('.trail li').first()).toContainText('Отправили в банк, ответа не было');
+    await expect(pay.screens.locator('.trail time').first()).toContainText('UTC');
+    await page.getByRole('button', { name: 'Проверить сейчас' }).click();
+    await page.waitForURL('**/pay/*/status?**');
+    await expect(page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
+
+    // The page with the form looks again by itself as well.
+    const device = new PayPage(await (await newDevice({ javaScriptEnabled: false })).newPage());
+    await device.page.goto(order.url);
+    await device.expectState('requires_action');
+    await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+    await page.getByRole('button', { name: 'Подтвердить' }).click();
+    await device.expectState('succeeded');
+    await bank.expectOneCharge(order.id, '1500.00');
+  });
+
+  test('paying another way says when the bank lets go, and the order can be left (N3)', async ({ page, bank }) => {
+    const { order, pay } = await buy(page);
     await page.getByRole('link', { name: 'Вернуться в магазин' }).click();
     await expectShopSays(page, 'waiting');
     await page.goto(order.url.replace('?', '/status?'));
     await expect(page.getByText('Заказ ещё не оплачен')).toBeVisible();
     await bank.expectNothing(order.id);
+    await page.goto(order.url);
+    await page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
+    await page.waitForURL('**/pay/*/status?**');
+    await page.getByRole('button', { name: 'Заплатить по-другому' }).click();
+    await expect(pay.note('банк отпустит этот не позже')).toContainText(/не позже \d\d:\d\d UTC/);
+    await expect(page.getByRole('link', { name: 'Перейти на страницу банка' })).toBeVisible();
+    expect(await bank.payments(order.id)).toHaveLength(1);
   });
 
   test('what another device did is shown, and trying again works without scripts (fault 61)', async ({ page, bank, newDevice }) => {

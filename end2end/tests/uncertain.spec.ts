@@ -1,6 +1,6 @@
 // The bank does something and we cannot know what: confirming, no invitation to pay, and the truth by itself (R10, N2).
-import { ASKS_3DS, GOOD, last4 } from '../helpers/cards.ts';
-import { INTENT, Gate } from '../helpers/gate.ts';
+import { GOOD, last4 } from '../helpers/cards.ts';
+import { Gate, NEWS } from '../helpers/gate.ts';
 import { PayPage } from '../helpers/pay_page.ts';
 import { buy, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
@@ -16,7 +16,7 @@ for (const [name, kind] of [
     const { order, pay } = await buy(page);
     await pay.hydrated();
     await bank.breaks({ kind, order_id: order.id });
-    const questions = await Gate.on(page, INTENT);
+    const questions = await Gate.on(page, NEWS);
     await pay.pay(GOOD);
     await pay.expectState('confirming');
     await pay.expectNoInvitation();
@@ -24,7 +24,6 @@ for (const [name, kind] of [
     await expect(pay.screens).toContainText(await pay.root.getAttribute('data-intent') ?? 'no intent');
     await expect(pay.screens.getByRole('heading')).toBeFocused();
     await expect(pay.live).toContainText('Уточняем результат оплаты');
-    await expect(pay.screens.getByText(/Спросим снова через \d+\sс/)).toBeVisible();
     await questions.open();
     await pay.expectState('succeeded');
     await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
@@ -58,15 +57,84 @@ test('while the result is unknown the shop, the link and a reload all say so, an
   await bank.expectOneCharge(order.id, '1500.00');
 });
 
-test('check now asks at once', async ({ page, bank }) => {
+test('what is done to learn the result is told by the shopper\'s clock, step by step, without a reload (N2)', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
+  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  const steps = pay.screens.locator('.trail li');
+  await expect(steps.nth(1)).toBeVisible();
+  await expect(steps.first()).toContainText('Отправили в банк, ответа не было');
+  const [said, sent] = await steps.first().locator('time').evaluate((time: HTMLTimeElement) => [time.textContent, time.dateTime]);
+  expect(said).toBe(new Date(sent).toLocaleTimeString('ru-RU', { timeZone: 'Europe/Moscow' }));
+  await expect(pay.screens.getByText(/Последний раз спрашивали банк в \d+:\d+:\d+\./)).toBeVisible();
+  await expect(pay.screens.getByText(/Снова спросим в \d+:\d+:\d+\./)).toBeVisible();
+  const link = pay.screens.getByRole('link', { name: 'по этой же ссылке' });
+  expect(new URL((await link.getAttribute('href'))!).pathname).toBe(new URL(order.url).pathname);
+  await expect(pay.screens.getByText(/Напишем на/), 'nothing is promised to nobody').toBeHidden();
+});
+
+test('an address can be left while the result is confirmed, and the page then says where it will write (N2)', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
+  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await pay.email.fill('');
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  await pay.screens.getByLabel('Почта, чтобы узнать результат').fill('anna@example.com');
+  await pay.screens.getByRole('button', { name: 'Написать мне' }).click();
+  await page.waitForURL(`**/pay/${order.checkoutId}?**`);
+  await pay.expectState('confirming');
+  await expect(pay.screens).toContainText('Напишем на anna@example.com, когда узнаем результат.');
+  await expect(pay.screens.getByLabel('Почта, чтобы узнать результат')).toBeHidden();
+  await pay.expectNoInvitation();
+});
+
+test('the address that was sent with the payment is where the page says it will write (N2)', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
+  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await pay.email.fill('boris@example.com');
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  await expect(pay.screens).toContainText('Напишем на boris@example.com, когда узнаем результат.');
+  await page.reload();
+  await pay.expectState('confirming');
+  await expect(pay.screens).toContainText('Напишем на boris@example.com');
+});
+
+test('the link can be copied, and opens the payment elsewhere (N2)', async ({ page, context, bank, newDevice }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
+  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  await pay.screens.getByRole('button', { name: 'Скопировать ссылку' }).click();
+  await expect(pay.live).toContainText('Ссылка скопирована');
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  const later = new PayPage(await (await newDevice()).newPage());
+  await later.page.goto(copied);
+  await later.expectState('confirming');
+  await later.expectNoInvitation();
+});
+
+test('check now brings the result before it would come by itself (N2)', async ({ page, bank }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
   await bank.breaks({ kind: 'lose_answer', order_id: order.id });
-  const questions = await Gate.on(page, INTENT);
+  const questions = await Gate.on(page, NEWS);
   await pay.pay(GOOD);
   await pay.expectState('confirming');
+  const asked = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/check'));
+  await pay.screens.getByRole('button', { name: 'Проверить сейчас' }).click();
+  await asked;
   await questions.open();
-  await pay.screens.getByRole('link', { name: 'Проверить сейчас' }).click();
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00');
 });
@@ -84,66 +152,4 @@ test('a slow bank: processing, for whoever opens the link meanwhile, then paid (
   await other.expectNoInvitation();
   await Promise.all([pay.expectState('succeeded'), other.expectState('succeeded')]);
   await bank.expectOneCharge(order.id, '1500.00');
-});
-
-test("3-D Secure: the link leads to the bank's page, and after confirming there everything says paid", async ({ page, context, bank, merchant }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await pay.pay(ASKS_3DS);
-  await pay.expectState('requires_action');
-  await expect(pay.button).toBeHidden();
-  await expect(pay.screens).toContainText('Подтвердите оплату в банке');
-  expect(await bank.charges(order.id)).toEqual([]);
-
-  const watching = await new PayPage(await context.newPage()).open(order.url);
-  await watching.expectState('requires_action');
-
-  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
-  await page.waitForURL(`${bank.url}/confirm/**`);
-  await expect(page.locator('.sum')).toContainText('1500.00');
-  await page.getByRole('button', { name: 'Подтвердить' }).click();
-  await page.waitForURL('**/pay/*/status?**');
-  await expect(page.locator('[data-payonce][data-state=succeeded]')).toBeVisible();
-  await expect(page.locator('[data-screen=succeeded]')).toContainText('Оплачено');
-  await watching.expectState('succeeded');
-  await bank.expectOneCharge(order.id, '1500.00', last4(ASKS_3DS));
-  expect((await merchant.checkout(order.checkoutId)).status).toBe('paid');
-});
-
-test('3-D Secure refused: declined, and another card pays with one charge', async ({ page, bank }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await pay.pay(ASKS_3DS);
-  await pay.expectState('requires_action');
-  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
-  await page.getByRole('button', { name: 'Отказаться' }).click();
-  await page.waitForURL('**/pay/*/status?**');
-  await expect(page.locator('[data-payonce]')).toHaveAttribute('data-state', /declined|canceled/);
-  expect(await bank.charges(order.id)).toEqual([]);
-  await page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
-  await pay.expectState('ready');
-  await pay.hydrated();
-  await pay.pay(GOOD);
-  await pay.expectState('succeeded');
-  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
-});
-
-test("fault 64: leaving the bank's page without deciding leads back to the same payment", async ({ page, bank }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await pay.pay(ASKS_3DS);
-  await pay.expectState('requires_action');
-  const link = page.getByRole('link', { name: 'Перейти на страницу банка' });
-  const bankUrl = await link.getAttribute('href');
-  await link.click();
-  await page.getByRole('button', { name: 'Уйти, ничего не решив' }).click();
-  await page.waitForURL('**/pay/*/status?**');
-  await expect(page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
-  await page.goto(order.url);
-  await pay.hydrated();
-  await pay.expectState('requires_action');
-  await expect(pay.button).toBeHidden();
-  await expect(link).toHaveAttribute('href', bankUrl!);
-  expect(await bank.payments(order.id)).toHaveLength(1);
-  expect(await bank.charges(order.id)).toEqual([]);
 });

@@ -1,0 +1,173 @@
+// The shopper has to act at the bank: 3-D Secure, and the bank's own page. One payment, whoever leaves, comes back or goes on elsewhere.
+import { ASKS_3DS, GOOD, last4 } from '../helpers/cards.ts';
+import { PayPage } from '../helpers/pay_page.ts';
+import { buy, expectShopSays } from '../helpers/shop.ts';
+import { expect, test } from '../helpers/test.ts';
+
+test("3-D Secure: the link leads to the bank's page, and after confirming there everything says paid", async ({ page, context, bank, merchant }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(ASKS_3DS);
+  await pay.expectState('requires_action');
+  await expect(pay.button).toBeHidden();
+  await expect(pay.screens).toContainText('Подтвердите оплату в банке');
+  expect(await bank.charges(order.id)).toEqual([]);
+
+  const watching = await new PayPage(await context.newPage()).open(order.url);
+  await watching.expectState('requires_action');
+
+  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+  await page.waitForURL(`${bank.url}/confirm/**`);
+  await expect(page.locator('.sum')).toContainText('1500.00');
+  await page.getByRole('button', { name: 'Подтвердить' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  await expect(page.locator('[data-payonce][data-state=succeeded]')).toBeVisible();
+  await expect(page.locator('[data-screen=succeeded]')).toContainText('Оплачено');
+  await watching.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(ASKS_3DS));
+  expect((await merchant.checkout(order.checkoutId)).status).toBe('paid');
+});
+
+test('3-D Secure refused: declined, and another card pays with one charge', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(ASKS_3DS);
+  await pay.expectState('requires_action');
+  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+  await page.getByRole('button', { name: 'Отказаться' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  await expect(page.locator('[data-payonce]')).toHaveAttribute('data-state', /declined|canceled/);
+  expect(await bank.charges(order.id)).toEqual([]);
+  await page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+  await pay.expectState('ready');
+  await pay.hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
+test("fault 64: leaving the bank's page without deciding leads back to the same payment", async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(ASKS_3DS);
+  await pay.expectState('requires_action');
+  const link = page.getByRole('link', { name: 'Перейти на страницу банка' });
+  const bankUrl = await link.getAttribute('href');
+  await link.click();
+  await page.getByRole('button', { name: 'Уйти, ничего не решив' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  await expect(page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
+  await page.goto(order.url);
+  await pay.hydrated();
+  await pay.expectState('requires_action');
+  await expect(pay.button).toBeHidden();
+  await expect(link).toHaveAttribute('href', bankUrl!);
+  expect(await bank.payments(order.id)).toHaveLength(1);
+  expect(await bank.charges(order.id)).toEqual([]);
+});
+
+test('3-D Secure, Back from the bank\'s page: the same payment, no second one (fault 12, R9)', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(ASKS_3DS);
+  await pay.expectState('requires_action');
+  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+  await page.waitForURL(`${bank.url}/confirm/**`);
+  await page.goBack();
+  await pay.expectState('requires_action');
+  await pay.hydrated();
+  await expect(pay.button).toBeHidden();
+  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+  await page.getByRole('button', { name: 'Подтвердить' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  // Back once more, after the money was taken: nothing is offered, nothing is cancelled.
+  await page.goBack();
+  await page.goBack();
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(ASKS_3DS));
+});
+
+test('3-D Secure is gone on with on another device: the same link, and both show the result (R9, N1)', async ({ page, bank, newDevice }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(ASKS_3DS);
+  await pay.expectState('requires_action');
+  const link = { name: 'Перейти на страницу банка' };
+  const bankUrl = await page.getByRole('link', link).getAttribute('href');
+
+  const device = await new PayPage(await (await newDevice()).newPage()).open(order.url);
+  await device.expectState('requires_action');
+  await expect(device.button).toBeHidden();
+  await expect(device.page.getByRole('link', link)).toHaveAttribute('href', bankUrl!);
+  await device.page.getByRole('link', link).click();
+  await device.page.getByRole('button', { name: 'Подтвердить' }).click();
+  await device.page.waitForURL('**/pay/*/status?**');
+  await expect(device.page.locator('[data-payonce]')).toHaveAttribute('data-state', 'succeeded');
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(ASKS_3DS));
+});
+
+test('3-D Secure confirmed in two tabs is one payment, and both tabs say so (woocommerce-payments 5678)', async ({ page, context, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(ASKS_3DS);
+  await pay.expectState('requires_action');
+  const second = await new PayPage(await context.newPage()).open(order.url);
+  await second.expectState('requires_action');
+  for (const tab of [pay, second]) {
+    await tab.page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+    await tab.page.waitForURL(`${bank.url}/confirm/**`);
+  }
+  await page.getByRole('button', { name: 'Подтвердить' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  await second.page.getByRole('button', { name: 'Подтвердить' }).click();
+  for (const tab of [pay, second]) {
+    await tab.page.goto(order.url);
+    await tab.expectState('succeeded');
+  }
+  expect(await bank.payments(order.id)).toHaveLength(1);
+  await bank.expectOneCharge(order.id, '1500.00', last4(ASKS_3DS));
+});
+
+test('paying another way while the bank waits: when it lets go is said, and no second payment begins', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(ASKS_3DS);
+  await pay.expectState('requires_action');
+  await page.getByRole('button', { name: 'Заплатить по-другому' }).click();
+  await expect(pay.note('банк отпустит этот не позже')).toContainText(/не позже \d\d:\d\d,/);
+  await expect(pay.button).toBeHidden();
+  await expect(page.getByRole('link', { name: 'Перейти на страницу банка' })).toBeVisible();
+  expect(await bank.payments(order.id)).toHaveLength(1);
+
+  // Refused at the bank, it is free: then, and not before.
+  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+  await page.getByRole('button', { name: 'Отказаться' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  await expect(page.locator('[data-payonce]')).toHaveAttribute('data-state', /declined|canceled/);
+  await page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+  await pay.expectState('ready');
+  await pay.hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
+test("the bank's own page is the second button where scripts run, and pays without a card here", async ({ page, context, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const other = await new PayPage(await context.newPage()).open(order.url);
+  await pay.email.fill('anna@example.com');
+  await page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  await expect(page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
+  await other.expectState('requires_action');
+  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+  await page.getByRole('button', { name: 'Подтвердить' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  await expect(page.locator('[data-payonce][data-state=succeeded]')).toBeVisible();
+  await other.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+  await page.getByRole('link', { name: 'Вернуться в магазин' }).click();
+  await expectShopSays(page, 'paid');
+});

@@ -1,0 +1,150 @@
+// A payment as it goes on, live: tabs mirror each other over one stream (N1), and whatever breaks in between, the page comes to the
+// truth by itself (N2).
+import type { BrowserContext, Page, Request } from '@playwright/test';
+import { Bank } from '../helpers/bank.ts';
+import { GOOD, NO_FUNDS, last4 } from '../helpers/cards.ts';
+import { EVENTS } from '../helpers/gate.ts';
+import { Merchant } from '../helpers/merchant.ts';
+import { PayPage } from '../helpers/pay_page.ts';
+import { Payonce } from '../helpers/server.ts';
+import { buy } from '../helpers/shop.ts';
+import { expect, test } from '../helpers/test.ts';
+
+/** Tabs show the same within about a second. */
+const MIRROR_MS = 1500;
+
+/** Which pages hold a stream now. */
+function streams(context: BrowserContext): Page[] {
+  const open: Page[] = [];
+  context.on('request', (request) => {
+    if (EVENTS.test(request.url())) open.push(request.frame().page());
+  });
+  const ended = (request: Request): void => {
+    const place = EVENTS.test(request.url()) ? open.indexOf(request.frame().page()) : -1;
+    if (place >= 0) open.splice(place, 1);
+  };
+  context.on('requestfinished', ended);
+  context.on('requestfailed', ended);
+  return open;
+}
+
+test('N1: two tabs mirror one payment within a second, over one stream', async ({ page, context, bank }) => {
+  const open = streams(context);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const second = await new PayPage(await context.newPage()).open(order.url);
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 2, delay_ms: 1500 });
+  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await pay.pay(GOOD);
+  await second.expectState('elsewhere');
+  await pay.expectState('confirming');
+  await expect(second.root).toHaveAttribute('data-state', 'confirming', { timeout: MIRROR_MS });
+  await Promise.all([pay, second].map((tab) => tab.expectNoInvitation()));
+  await expect.poll(() => open.length).toBe(1);
+  await Promise.race([pay.expectState('succeeded'), second.expectState('succeeded')]);
+  for (const tab of [pay, second]) await expect(tab.root).toHaveAttribute('data-state', 'succeeded', { timeout: MIRROR_MS });
+  await expect.poll(() => open.length, 'nobody listens any more').toBe(0);
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
+test('N1: when the tab with the stream is closed, another one takes it over', async ({ page, context, bank }) => {
+  const open = streams(context);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 4 });
+  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  await expect.poll(() => open).toEqual([page]);
+  const second = await new PayPage(await context.newPage()).open(order.url);
+  await second.expectState('confirming');
+  await page.close();
+  await expect.poll(() => open).toContain(second.page);
+  await second.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('without streams and locks the page asks at growing intervals, and comes to the same result (N2)', async ({ page, context, bank }) => {
+  await context.addInitScript(() => {
+    Object.defineProperty(window, 'EventSource', { value: undefined });
+    Object.defineProperty(navigator, 'locks', { value: undefined });
+  });
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id });
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('a stream that the server refuses is no loss: the page asks (N2)', async ({ page, bank, watch }) => {
+  watch.expects(/status of 503/);
+  await page.route(EVENTS, (route) => route.fulfill({ status: 503 }));
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id });
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('offline while the result is confirmed: no invitation to pay, and the truth when the network is back (N2)', async ({ page, context, bank, watch }) => {
+  watch.expects(/ERR_INTERNET_DISCONNECTED/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 2 });
+  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  await context.setOffline(true);
+  await pay.screens.getByRole('button', { name: 'Проверить сейчас' }).click();
+  await pay.expectNoInvitation();
+  await context.setOffline(false);
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
+for (const [when, fault] of [
+  ['while the bank is at work', { kind: 'delay', delay_ms: 20_000 }],
+  ['while the result is confirmed', { kind: 'lose_answer', times: 1000 }],
+] as const) {
+  test(`the server is killed ${when} and started again: the page comes to the result by itself, with one charge (R13, N2)`, async ({ page, watch }) => {
+    watch.expects(/ERR_|status of 503/);
+    const payonce = await Payonce.start('lease_s = 2\nretry_max_s = 1');
+    const [merchant, bank] = [new Merchant(payonce.url), new Bank(payonce.bankUrl)];
+    const order = await merchant.offer();
+    const pay = await new PayPage(page).open(order.url);
+    await bank.breaks({ order_id: order.order_id, ...fault });
+    await bank.breaks({ order_id: order.order_id, kind: 'not_found', on: 'get', times: 1000 });
+    await pay.pay(GOOD);
+    await expect.poll(async () => (await merchant.intent(order.payment_intent.id)).state).not.toBe('created');
+    if (fault.kind === 'lose_answer') await pay.expectState('confirming');
+    await payonce.kill();
+    await expect(pay.root).toHaveAttribute('data-state', /checking|confirming/);
+    await pay.expectNoInvitation();
+    await payonce.run();
+    await bank.recovers();
+    await pay.expectState('succeeded');
+    await bank.expectOneCharge(order.order_id, '1500.00', last4(GOOD));
+    await payonce.stop();
+  });
+}
+
+test('a tab that waits at a decline follows when another device tries again and pays (N1)', async ({ page, bank, newDevice }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(NO_FUNDS);
+  await pay.expectState('declined');
+  const device = await new PayPage(await (await newDevice()).newPage()).open(order.url);
+  await device.page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+  await device.expectState('ready');
+  await device.hydrated();
+  await device.pay(GOOD);
+  await device.expectState('succeeded');
+  // Coming back to the tab is reason enough to ask.
+  await page.evaluate(() => window.dispatchEvent(new Event('online')));
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
