@@ -1,9 +1,9 @@
 //! The third road of observation: reads an account's listing, links what is ours and was not known, and puts strangers before a
 //! person. After a gap in our own life nothing is dispatched until it has been read (fault 23).
 
-use payment::{Anomaly, ObjectStatus, Observation, ProviderAccount, Timestamp};
+use payment::{Anomaly, ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp};
 use providers::{Account, Span};
-use store::{MerchantRecord, Standing, Start, StrangerRecord, Tenant};
+use store::{IntentRecord, MerchantRecord, Standing, Start, StrangerRecord, Tenant};
 
 use crate::{Engine, EngineError, failpoint::failpoint, observe::InHand};
 
@@ -68,6 +68,10 @@ impl Engine {
                 .standing(tenant.clone(), account_id.clone(), seen.object.clone(), seen.intent)
                 .await?;
             match &standing.intent {
+                // Money that is not what this intent asked for, and that no question of its own will find.
+                Some((intent, _)) if is_strange(intent, &seen) => {
+                    swept.strangers += usize::from(self.meet(tenant, account_id, &standing, seen).await?);
+                }
                 Some((intent, _)) => {
                     let id = intent.id;
                     if self.is_news(&standing, account_id, &seen).await? {
@@ -145,4 +149,11 @@ impl Engine {
         }
         Ok(new)
     }
+}
+
+/// Whether an object names an intent that is not waiting for any, and contradicts what it asked for.
+fn is_strange(intent: &IntentRecord, seen: &Observation) -> bool {
+    let terms = Terms { intent: intent.id, amount: intent.amount };
+    let waits = !intent.state.is_terminal() && intent.state != State::Created;
+    !waits && seen.mismatch(&terms).is_some()
 }

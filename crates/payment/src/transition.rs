@@ -91,7 +91,7 @@ pub fn transition(state: &State, event: Event, now: Timestamp) -> Result<Decisio
         Event::Unanswered(why) => unanswered(state, why, now),
         Event::Rejected { code, message } => rejected(state, code, message),
         Event::Observed(observation) => Some(observed(state, observation, now)),
-        Event::Mismatched { mismatch, .. } => unanswered(state, UnknownReason::Mismatch(mismatch), now),
+        Event::Mismatched { mismatch, .. } => Some(mismatched(state, mismatch, now)),
         Event::ExecuteUntilPassed => execute_until_passed(state),
         Event::Absent => absent(state),
         Event::Overdue => Some(overdue(state, now)),
@@ -131,7 +131,8 @@ fn unanswered(state: &State, why: UnknownReason, now: Timestamp) -> Option<Decis
     match state {
         State::Created => None,
         State::Processing { .. } => Some(Decision::to(State::Confirming { since: now, why, object: None })),
-        State::Confirming { since, object, .. } => {
+        State::Confirming { since, why: before, object } => {
+            let why = still_unknown(*before, why);
             Some(Decision::to(State::Confirming { since: *since, why, object: object.clone() }))
         }
         State::RequiresAction { .. }
@@ -144,6 +145,41 @@ fn unanswered(state: &State, why: UnknownReason, now: Timestamp) -> Option<Decis
     }
 }
 
+/// An object that contradicted us exists: no later silence takes that back.
+fn still_unknown(before: UnknownReason, why: UnknownReason) -> UnknownReason {
+    match before {
+        UnknownReason::Mismatch(_) => before,
+        UnknownReason::NoAnswer
+        | UnknownReason::ProviderError
+        | UnknownReason::Accepted
+        | UnknownReason::Unreadable
+        | UnknownReason::HolderLost
+        | UnknownReason::RejectedAfterUnknown
+        | UnknownReason::Pending => why,
+    }
+}
+
+/// What contradicts what was asked for is never success: the result is unknown, until the provider says otherwise or a person
+/// decides. An intent that was never sent cannot have an object at all.
+fn mismatched(state: &State, mismatch: Mismatch, now: Timestamp) -> Decision {
+    let why = UnknownReason::Mismatch(mismatch);
+    match state {
+        State::Created => Decision::stay(state).with(Effect::Anomaly(Anomaly::NeverSent)),
+        State::Processing { .. } => Decision::to(State::Confirming { since: now, why, object: None }),
+        State::Confirming { since, object, .. } => {
+            Decision::to(State::Confirming { since: *since, why, object: object.clone() })
+        }
+        State::RequiresAction { object, .. } | State::Authorized { object } => {
+            Decision::to(State::Confirming { since: now, why, object: Some(object.clone()) })
+        }
+        State::NeedsReview { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => Decision::stay(state),
+    }
+}
+
 /// A rejection ends the intent only if no send before it is unanswered (R16, fault 43).
 fn rejected(state: &State, code: String, message: String) -> Option<Decision> {
     match state {
@@ -151,9 +187,9 @@ fn rejected(state: &State, code: String, message: String) -> Option<Decision> {
         State::Processing { .. } => {
             Some(Decision::to(State::Declined { by: DeclinedBy::ProviderRejected, code, message }))
         }
-        State::Confirming { since, object, .. } => Some(Decision::to(State::Confirming {
+        State::Confirming { since, why, object } => Some(Decision::to(State::Confirming {
             since: *since,
-            why: UnknownReason::RejectedAfterUnknown,
+            why: still_unknown(*why, UnknownReason::RejectedAfterUnknown),
             object: object.clone(),
         })),
         State::RequiresAction { .. }
@@ -267,11 +303,14 @@ fn execute_until_passed(state: &State) -> Option<Decision> {
     }
 }
 
-/// Listings prove it only for what has no object: an object that is known is asked for itself.
+/// Listings prove it only for what has no object: an object that is known is asked for itself, and one that contradicted us may
+/// be ours, whatever name it is listed under (fault 47).
 fn absent(state: &State) -> Option<Decision> {
     let ended = Decision::to(State::Canceled { reason: CanceledReason::Absent });
     match state {
         State::Created => None,
+        State::Confirming { why: UnknownReason::Mismatch(_), .. }
+        | State::NeedsReview { why: ReviewReason::Mismatch(_), .. } => Some(Decision::stay(state)),
         State::Processing { .. }
         | State::Confirming { object: None, .. }
         | State::NeedsReview { object: None, .. } => Some(ended),
