@@ -1,13 +1,16 @@
 //! Notifications: late, early, repeated, reordered, forged. They make us ask; the bank's answer alone has effects.
 
 use engine::{Accepted, Engine, Submission};
-use payment::{CheckoutStatus, Ending, IntentId, ObjectStatus, State, StateName};
-use store::{NoticeAccepted, NoticeKey, NoticeRecord, NoticeState, Tenant};
+use payment::{
+    CheckoutStatus, Ending, IntentId, ObjectStatus, OperationKind, ProviderAccount, RefundStatus, State,
+    StateName,
+};
+use store::{NoticeAccepted, NoticeKey, NoticeRecord, NoticeState, OpenedFollowUp, Stage, Tenant};
 
 use crate::{
     bank::{Fault, pending},
     flaky::{Call, Flaky, When},
-    merchant::{tenant, tenant_of},
+    merchant::{ACCOUNT, tenant, tenant_of},
     scenarios,
     world::{DAY, HOUR, LEASE_MS, MINUTE, Offer, SECOND, World, claimed},
 };
@@ -31,6 +34,8 @@ scenarios! {
     a_late_success_of_a_declined_intent_pays_the_order,
     fault_49d_a_reversal_is_an_anomaly_and_the_intent_keeps_its_state,
     a_silent_bank_is_asked_again,
+    a_refund_is_driven_by_its_notification,
+    a_refund_that_nobody_knows_is_parked,
     attack_44_another_merchants_notification_says_nothing,
     what_is_none_of_ours_is_not_written_down,
 }
@@ -53,10 +58,14 @@ impl World {
     }
 
     async fn notice(&self, object: &str, status: &str) -> NoticeRecord {
+        self.notice_of(&format!("payment.{status}"), object, status).await
+    }
+
+    async fn notice_of(&self, event: &str, object: &str, status: &str) -> NoticeRecord {
         let key = NoticeKey {
             merchant: tenant().merchant,
-            account: crate::merchant::merchant(tenant(), crate::merchant::ACCOUNT, "", &self.vault).account,
-            identity: format!("payment.{status} {status} {object}"),
+            account: ProviderAccount::parse(ACCOUNT).unwrap(),
+            identity: format!("{event} {status} {object}"),
         };
         self.store.notice(key).await.unwrap().unwrap()
     }
@@ -385,6 +394,41 @@ async fn a_silent_bank_is_asked_again(world: World) {
     world.wake_notice(&engine, "object-0", "succeeded").await;
     world.is_done("object-0", "succeeded").await;
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
+}
+
+/// It is done at the bank and its own worker is far from looking.
+async fn a_refund_is_driven_by_its_notification(world: World) {
+    let engine = world.engine();
+    let offer = world.paying(&engine, "1").await;
+    world.bank.decides_refund(RefundStatus::Pending);
+    let amount = Some(offer.checkout.amount);
+    let opened = engine
+        .open_follow_up(&tenant(), offer.intent.id, OperationKind::Refund, amount, "returned".into())
+        .await;
+    let OpenedFollowUp::Fresh(refund) = opened.unwrap() else { panic!("not opened") };
+    assert!(engine.run_once().await.unwrap());
+    world.bank.moves_refund(refund.id, RefundStatus::Succeeded);
+    let body = world.bank.refund_notice(refund.id);
+    for asked in 1..=2 {
+        world.hears_as(&tenant(), &body).await;
+        assert_eq!((engine.work_inbox(10).await.unwrap(), world.queries()), (1, asked));
+        assert_eq!(
+            world.notice_of("refund.succeeded", "refund-0", "succeeded").await.state,
+            NoticeState::Done
+        );
+    }
+    let story = world.story(&offer).await;
+    assert_eq!((story.follow_ups[0].stage, story.charges[0].refunded_minor), (Stage::Done, 150_000));
+}
+
+async fn a_refund_that_nobody_knows_is_parked(world: World) {
+    let engine = world.engine();
+    world.paying(&engine, "1").await;
+    let body = b"event=refund.succeeded\nobject=refund-9\nstatus=succeeded\npayment=object-0\n";
+    world.hears_as(&tenant(), body).await;
+    assert_eq!(engine.work_inbox(10).await.unwrap(), 1);
+    let state = world.notice_of("refund.succeeded", "refund-9", "succeeded").await.state;
+    assert!(matches!(state, NoticeState::Parked { .. }), "{state:?}");
 }
 
 async fn attack_44_another_merchants_notification_says_nothing(world: World) {
