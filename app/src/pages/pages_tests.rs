@@ -410,6 +410,9 @@ fn the_island_finds_words_for_everything_it_can_say() {
     for note in Note::ALL {
         assert!(html.contains(&format!("data-note=\"{}\"", note.name())));
     }
+    for step in ["sent", "unanswered", "not_executed", "answered", "at_bank", "in_review"] {
+        assert_eq!(html.matches(&format!("data-step=\"{step}\"")).count(), 1, "{step}");
+    }
     for slot in ["card", "checked", "next", "bank", "released-by"] {
         assert!(html.contains(&format!("data-slot=\"{slot}\"")), "{slot}");
     }

@@ -61,7 +61,7 @@ async fn n3_paying_on_the_banks_page_works_from_the_form_to_the_receipt() {
     let payment = world.bank.payments("1").await.remove(0);
     assert_eq!(link_to_the_bank(&html), payment["confirmation"]["confirmation_url"]);
     assert!(
-        !page.header("Location").is_some() && !page.header("Refresh").unwrap().contains("url"),
+        page.header("Location").is_none() && !page.header("Refresh").unwrap().contains("url"),
         "no surprise"
     );
 
