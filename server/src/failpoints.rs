@@ -1,13 +1,19 @@
 //! What a test does to this process at a place it names: `PAYONCE_FAILPOINT=drive.answered=kill` (or `stop`, or `error`), once.
 //! Compiled with the feature `failpoints` only.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use anyhow::{Result, anyhow, bail};
 use rustix::process::{Signal, getpid, kill_process};
 
 /// The variable.
 pub const VARIABLE: &str = "PAYONCE_FAILPOINT";
+
+/// By then every thread of a process that was told to stop stands still.
+const UNTIL_ALL_STOP: Duration = Duration::from_millis(500);
 
 /// Arms the place that the variable names.
 pub fn arm() -> Result<()> {
@@ -27,6 +33,8 @@ fn on_arrival(name: &str, signal: Signal) -> Result<()> {
     let act = move || {
         if !arrived.swap(true, Ordering::SeqCst) {
             kill_process(getpid(), signal).expect("a process may signal itself");
+            // Another thread may take a SIGSTOP, and this one would go on until it hears of it.
+            std::thread::sleep(UNTIL_ALL_STOP);
         }
     };
     fail::cfg_callback(name, act).map_err(|error| anyhow!("{VARIABLE}: {error}"))

@@ -71,6 +71,12 @@ impl Bank {
         assert!(request.send().await.unwrap().status().is_success(), "{fault}");
     }
 
+    /// Forgets all faults.
+    pub async fn disarm(&self) {
+        let request = self.client.delete(format!("{}/faults", self.url));
+        assert!(request.send().await.unwrap().status().is_success());
+    }
+
     /// Takes money as if we had asked for it: what `like` says, under a key that we never used. Its id.
     pub async fn charge_again(&self, like: &Value) -> String {
         let body = json!({

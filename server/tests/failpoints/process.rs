@@ -37,6 +37,11 @@ impl Process {
         fs::read_to_string(&self.log).unwrap()
     }
 
+    /// Where that is kept.
+    pub fn log(&self) -> PathBuf {
+        self.log.clone()
+    }
+
     fn signal(&self, signal: Signal) {
         let id = Pid::from_child(&self.child);
         kill_process(id, signal).unwrap();

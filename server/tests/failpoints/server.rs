@@ -7,6 +7,9 @@ use reqwest::Client;
 
 use crate::process::{Process, eventually};
 
+/// Where Debian has it; the loader puts in its folder of libraries.
+const FAKETIME: &str = "/usr/$LIB/faketime/libfaketime.so.1";
+
 /// What happens to a process at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
@@ -28,7 +31,7 @@ pub struct Start<'w> {
     pub data: &'static str,
     pub listen: SocketAddr,
     pub strike: Strike,
-    /// How far its clock is from ours, as `faketime` says it.
+    /// How far its clock is from ours, as libfaketime reads it.
     pub clock: Option<&'static str>,
 }
 
@@ -43,12 +46,14 @@ impl Start<'_> {
     pub fn now(&self) -> Server {
         let data = self.folder.join(self.data);
         std::fs::create_dir_all(&data).unwrap();
-        let mut command = Command::new(self.clock.map_or(env!("CARGO_BIN_EXE_payonce"), |_| "faketime"));
-        command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_payonce"));
+        command.env_clear();
         if let Some(offset) = self.clock {
             // Only what time it is: how much time passes is the same everywhere.
-            command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-            command.args(["-f", offset, env!("CARGO_BIN_EXE_payonce")]);
+            command
+                .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+                .env("FAKETIME", offset)
+                .env("LD_PRELOAD", FAKETIME);
         }
         let url = format!("http://{}", self.listen);
         let database = self.folder.join("payonce.db");

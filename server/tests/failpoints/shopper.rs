@@ -68,6 +68,30 @@ impl World {
         Order { number, checkout, token: self.bank.token().await, client: self.client.clone() }
     }
 
+    /// Tries an order again whose intent has ended.
+    pub async fn try_again(&self, server: &Server, order: &Order) -> Order {
+        let checkout = text(&order.checkout["id"]);
+        let request = self.client.post(format!("{}/v1/checkouts/{checkout}/payment_intents", server.url));
+        let request =
+            request.bearer_auth(text(&order.checkout["client_token"])).header("Idempotency-Key", "again");
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 201);
+        let mut checkout = order.checkout.clone();
+        checkout["payment_intent"] = response.json().await.unwrap();
+        Order { checkout, token: self.bank.token().await, ..order.clone() }
+    }
+
+    /// Opens a checkout for an order that this server does not know.
+    pub async fn offer_again(&self, server: &Server, order: &Order) -> Order {
+        let body = json!({ "order_id": order.number, "amount": order.checkout["amount"] });
+        let request = self.client.post(format!("{}/v1/checkouts", server.url)).json(&body);
+        let response =
+            request.bearer_auth(SECRET_KEY).header("Idempotency-Key", "again").send().await.unwrap();
+        assert_eq!(response.status(), 201);
+        let checkout = response.json().await.unwrap();
+        Order { checkout, token: self.bank.token().await, ..order.clone() }
+    }
+
     /// What the merchant sees there.
     pub async fn ask(&self, server: &Server, path: &str) -> Value {
         let request = self.client.get(format!("{}{path}", server.url)).bearer_auth(SECRET_KEY);
