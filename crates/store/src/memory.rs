@@ -88,6 +88,15 @@ struct Rows {
 }
 
 impl Rows {
+    fn intent_taken(&self, row: &IntentRecord) -> bool {
+        let occupies = |row: &IntentRecord| row.state.stance() != Stance::Free;
+        self.intents
+            .values()
+            .filter(|other| other.id != row.id && other.tenant.merchant == row.tenant.merchant)
+            .filter(|other| other.checkout == row.checkout)
+            .any(|other| other.number == row.number || (occupies(other) && occupies(row)))
+    }
+
     fn operation_taken(&self, row: &OperationRecord) -> bool {
         let account = |op: &OperationRecord| op.frozen.as_ref().map(|frozen| frozen.account.clone());
         let sent = |op: &OperationRecord| account(op).map(|account| (account, op.provider_key));
@@ -275,16 +284,14 @@ impl Tables for Draft {
     }
 
     async fn insert_intent(&mut self, row: &IntentRecord) -> Result<bool, Abort> {
-        let rival = self.rows.intents.values().any(|other| {
-            other.tenant.merchant == row.tenant.merchant
-                && other.checkout == row.checkout
-                && (other.number == row.number
-                    || (other.state.stance() != Stance::Free && row.state.stance() != Stance::Free))
-        });
-        Ok(!rival && put(&mut self.rows.intents, (row.tenant.clone(), row.id), row.clone()))
+        Ok(!self.rows.intent_taken(row)
+            && put(&mut self.rows.intents, (row.tenant.clone(), row.id), row.clone()))
     }
 
     async fn update_intent(&mut self, row: &IntentRecord, version: i64) -> Result<bool, Abort> {
+        if self.rows.intent_taken(row) {
+            return Ok(false);
+        }
         let found = self.rows.intents.get_mut(&(row.tenant.clone(), row.id));
         let Some(found) = found.filter(|found| found.version == version) else { return Ok(false) };
         *found = IntentRecord { version: version + 1, ..row.clone() };

@@ -1,16 +1,22 @@
 //! The same random calls on the store in memory and on SQLite: every answer, and everything that can be read, must be equal.
 
-use payment::{IntentId, State};
+use payment::{IntentId, OperationState, State, UnknownReason};
 use proptest::{prelude::*, test_runner::Config};
-use store::{CheckoutRecord, Claimed, Commit, IntentRecord, Store, StoreError, Submitted};
+use store::{
+    CheckoutRecord, ClaimDue, Claimed, Commit, IntentRecord, LookOf, Looking, Resolution, Start, Store,
+    StoreError, StrangerRecord, Submitted, SweepRow, Task,
+};
 
 use crate::{
     commands::{
-        self, confirming, declined, object, open_for, open_intent, outcome, submit, succeeded, tenant,
+        self, confirming, declined, frozen, object, open_for, open_intent, outcome, submit, succeeded, tenant,
     },
     conformance::run,
     world::{self, DAY, MINUTE, SECOND, World},
 };
+
+/// Few, so that it is reached.
+const MOST_UNFINISHED: i64 = 3;
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -18,7 +24,15 @@ enum Call {
     OpenIntent { key: u8, order: u8 },
     Submit { intent: usize, stale: bool },
     Due { most: usize },
-    Commit { claim: usize, to: u8, old_version: bool, charge: bool },
+    Commit { claim: usize, to: u8, old_version: bool, charges: u8 },
+    Look { intent: usize, follow_up: bool },
+    FollowUp { intent: usize, kind: u8, sum: u8 },
+    LookNow { intent: usize },
+    SetEmail { intent: usize },
+    Start { away: bool },
+    Swept { current: bool },
+    Meet { stranger: u8, order: u8 },
+    Resolve { stranger: u8, linked: bool },
     Expire { limit: u32 },
     Advance { ms: i64 },
 }
@@ -30,8 +44,16 @@ fn any_call() -> impl Strategy<Value = Call> {
         2 => (0_u8..6, 0_u8..3).prop_map(|(key, order)| Call::OpenIntent { key, order }),
         4 => (0_usize..8, prop::bool::weighted(0.1)).prop_map(|(intent, stale)| Call::Submit { intent, stale }),
         3 => (0_usize..3).prop_map(|most| Call::Due { most }),
-        5 => (0_usize..8, 0_u8..9, prop::bool::weighted(0.1), prop::bool::weighted(0.1))
-            .prop_map(|(claim, to, old_version, charge)| Call::Commit { claim, to, old_version, charge }),
+        6 => (0_usize..12, 0_u8..10, prop::bool::weighted(0.1), prop::sample::select(vec![0, 0, 0, 0, 1, 2]))
+            .prop_map(|(claim, to, old_version, charges)| Call::Commit { claim, to, old_version, charges }),
+        2 => (0_usize..8, any::<bool>()).prop_map(|(intent, follow_up)| Call::Look { intent, follow_up }),
+        3 => (0_usize..8, 0_u8..3, 1_u8..4).prop_map(|(intent, kind, sum)| Call::FollowUp { intent, kind, sum }),
+        1 => (0_usize..8).prop_map(|intent| Call::LookNow { intent }),
+        1 => (0_usize..8).prop_map(|intent| Call::SetEmail { intent }),
+        1 => prop::bool::weighted(0.3).prop_map(|away| Call::Start { away }),
+        1 => prop::bool::weighted(0.8).prop_map(|current| Call::Swept { current }),
+        1 => (0_u8..3, 0_u8..4).prop_map(|(stranger, order)| Call::Meet { stranger, order }),
+        1 => (0_u8..3, any::<bool>()).prop_map(|(stranger, linked)| Call::Resolve { stranger, linked }),
         1 => (0_u32..3).prop_map(|limit| Call::Expire { limit }),
         3 => pauses.prop_map(|ms| Call::Advance { ms }),
     ]
@@ -42,6 +64,8 @@ fn any_call() -> impl Strategy<Value = Call> {
 struct Seen {
     intents: Vec<(CheckoutRecord, IntentRecord)>,
     claims: Vec<Claimed>,
+    /// An early state of the sweep.
+    swept: Option<SweepRow>,
 }
 
 impl Seen {
@@ -50,6 +74,10 @@ impl Seen {
         if !self.intents.iter().any(|(_, intent)| intent.id == found.1.id) {
             self.intents.push(found);
         }
+    }
+
+    fn intent(&self, index: usize) -> Option<IntentId> {
+        self.intents.get(index % self.intents.len().max(1)).map(|(_, intent)| intent.id)
     }
 
     fn ids(&self) -> Vec<IntentId> {
@@ -99,16 +127,34 @@ impl Twins {
             }
             Call::Submit { intent, stale } => self.submit(intent, stale, seen).await,
             Call::Due { most } => {
-                let claim = world::due(most);
+                let claim = ClaimDue { most_unfinished: MOST_UNFINISHED, ..world::due(most) };
                 let due = self.both(async |store| store.claim_due(claim.clone()).await).await;
                 seen.claims.extend(due.unwrap_or_default());
             }
-            Call::Commit { claim, to, old_version, charge } => {
-                if seen.claims.is_empty() {
+            Call::Commit { claim, to, old_version, charges } => {
+                // The newest first: most of the older ones are stale.
+                let Some(claim) = seen.claims.iter().rev().nth(claim % seen.claims.len().max(1)) else {
                     return;
-                }
-                let commit = commit(&seen.claims[claim % seen.claims.len()], to, old_version, charge);
+                };
+                let commit = match &claim.operation.task {
+                    Task::Pay => commit(claim, to, old_version, charges),
+                    Task::FollowUp(_) => follow_up_commit(claim, to, charges),
+                };
                 self.both(async |store| store.commit(commit.clone()).await).await;
+            }
+            Call::Look { intent, follow_up } => self.look(intent, follow_up, seen).await,
+            Call::FollowUp { intent, kind, sum } => self.follow_up(intent, kind, sum, seen).await,
+            Call::LookNow { intent } => {
+                let Some(id) = seen.intent(intent) else { return };
+                self.both(async |store| store.look_now(tenant(), id).await).await;
+            }
+            Call::SetEmail { intent } => {
+                let Some(id) = seen.intent(intent) else { return };
+                self.both(async |store| store.set_email(tenant(), id, "shopper@example.com".into()).await)
+                    .await;
+            }
+            Call::Start { .. } | Call::Swept { .. } | Call::Meet { .. } | Call::Resolve { .. } => {
+                self.around(call, seen).await;
             }
             Call::Expire { limit } => {
                 self.both(async |store| store.expire(limit).await).await;
@@ -117,6 +163,76 @@ impl Twins {
                 self.memory.clock.advance(ms);
                 self.sqlite.clock.advance(ms);
             }
+        }
+    }
+
+    async fn look(&self, intent: usize, follow_up: bool, seen: &mut Seen) {
+        let Some(id) = seen.intent(intent) else { return };
+        let story = self.memory.story(id).await;
+        let of = match story.follow_ups.last() {
+            Some(last) if follow_up => LookOf::Operation(last.id),
+            Some(_) | None => LookOf::Intent(id),
+        };
+        let command = commands::look(of);
+        let looked = self.both(async |store| store.claim_look(command.clone()).await).await;
+        if let Some(Looking::Claimed(claim)) = looked {
+            seen.claims.push(*claim);
+        }
+    }
+
+    async fn follow_up(&self, intent: usize, kind: u8, sum: u8, seen: &Seen) {
+        let Some(id) = seen.intent(intent) else { return };
+        let (intent, own) = (self.memory.intent(id).await, format!("object of {id}"));
+        let command = match kind {
+            0 => commands::capture(&intent, &own),
+            1 => commands::cancel(&intent, &own),
+            _ => commands::refund(&intent, &own, &format!("{}00.00", u32::from(sum) * 4)),
+        };
+        self.both(async |store| store.open_follow_up(command.clone()).await).await;
+    }
+
+    /// What happens to the servers and to the merchant's account, not to an intent.
+    async fn around(&self, call: Call, seen: &mut Seen) {
+        let account = frozen("").account;
+        let swept = async |store: &dyn Store| store.sweep(tenant(), account.clone()).await;
+        match call {
+            Call::Start { away } => {
+                if away {
+                    self.memory.clock.advance(MINUTE);
+                    self.sqlite.clock.advance(MINUTE);
+                } else {
+                    self.both(async |store| store.beat().await).await;
+                }
+                let start = Start { accounts: vec![(tenant(), account.clone())], gap_ms: 30 * SECOND };
+                self.both(async |store| store.start(start.clone()).await).await;
+                seen.swept = self.both(swept).await.map(|(row, _)| row).filter(|_| seen.swept.is_none());
+            }
+            Call::Swept { current } => {
+                let now = self.both(swept).await.map(|(row, now)| SweepRow { swept_until: now, ..row });
+                let read = if current { now } else { seen.swept.clone() };
+                let Some(read) = read else { return };
+                self.both(async |store| store.swept(read.clone()).await).await;
+            }
+            Call::Meet { stranger, order } => {
+                let found = stranger_of(stranger, order);
+                self.both(async |store| store.put_stranger(found.clone()).await).await;
+            }
+            Call::Resolve { stranger, linked } => {
+                let found = stranger_of(stranger, 0);
+                let said = Resolution { linked, reason: "a person says so".into() };
+                self.both(async |store| store.resolve_stranger(found.clone(), said.clone()).await).await;
+            }
+            Call::Open { .. }
+            | Call::OpenIntent { .. }
+            | Call::Submit { .. }
+            | Call::Due { .. }
+            | Call::Commit { .. }
+            | Call::Look { .. }
+            | Call::FollowUp { .. }
+            | Call::LookNow { .. }
+            | Call::SetEmail { .. }
+            | Call::Expire { .. }
+            | Call::Advance { .. } => panic!("{call:?} is another's"),
         }
     }
 
@@ -143,10 +259,43 @@ impl Twins {
         for order in ["order-0", "order-1", "order-2"] {
             assert_eq!(self.sqlite.order(order).await, self.memory.order(order).await);
         }
+        self.both(async |store| store.review(10).await).await;
+        for number in 0..3 {
+            let found = stranger_of(number, 0);
+            let of = (found.account, found.object);
+            self.both(async |store| store.standing(tenant(), of.0.clone(), of.1.clone(), None).await).await;
+        }
     }
 }
 
-fn commit(claim: &Claimed, to: u8, old_version: bool, charge: bool) -> Commit {
+fn stranger_of(number: u8, order: u8) -> StrangerRecord {
+    commands::stranger(&format!("stranger {number}"), Some(&format!("order-{order}")))
+}
+
+/// A follow-up's commit: most leave the intent alone, some say that its money was taken.
+fn follow_up_commit(claim: &Claimed, to: u8, charges: u8) -> Commit {
+    let own = format!("object of {}", claim.intent.id);
+    let state = match to {
+        0..3 => OperationState::Confirming { since: claim.now, why: UnknownReason::NoAnswer },
+        3 => OperationState::NeedsReview { since: claim.now },
+        4 | 5 => OperationState::NotExecuted,
+        6 => OperationState::Rejected { code: "no".into(), message: String::new() },
+        _ => OperationState::Succeeded { at: claim.now },
+    };
+    let mut commit = commands::follow_up_outcome(claim, state);
+    if to == 9 && !claim.intent.state.is_terminal() {
+        let told = outcome(claim, succeeded(&own));
+        commit.touches_intent = true;
+        (commit.state, commit.charges, commit.object) = (told.state, told.charges, told.object);
+        commit.changes.extend(told.changes);
+    }
+    if charges == 2 {
+        commit.object = Some(object(&format!("made by {}", claim.operation.id)));
+    }
+    commit
+}
+
+fn commit(claim: &Claimed, to: u8, old_version: bool, charges: u8) -> Commit {
     let own = format!("object of {}", claim.intent.id);
     let url = "https://bank.example/3ds".to_owned();
     let state = match to {
@@ -162,9 +311,13 @@ fn commit(claim: &Claimed, to: u8, old_version: bool, charge: bool) -> Commit {
     };
     let mut commit = outcome(claim, state);
     commit.version -= i64::from(old_version);
-    if charge {
-        commit.charges = vec![commands::charge(object("object of somebody"))];
+    if charges > 0 {
         commit.paid_with = Some(payment::PaidWith { last4: None });
+        commit.charges.push(commands::charge(object("object of somebody")));
+    }
+    if charges > 1 {
+        commit.charges.insert(0, commands::charge(object(&own)));
+        commit.absent_since = Some(claim.now);
     }
     commit
 }
