@@ -1,8 +1,9 @@
 //! Captures, cancels and refunds: asked for once, under a key of their own, with the recovery that payments have.
 
 use payment::{
-    IntentId, Mismatch, Money, ObjectId, ObjectStatus, Observation, OperationEvent, OperationKind,
-    OperationState, ProviderAccount, RefundObservation, RefundStatus, State, Step, Timestamp, UnknownReason,
+    IntentId, Mismatch, Money, ObjectId, ObjectStatus, Observation, OperationEvent, OperationId,
+    OperationKind, OperationState, ProviderAccount, RefundObservation, RefundStatus, State, Step, Timestamp,
+    UnknownReason,
 };
 use providers::{Account, RefundRequest, Reply, Span};
 use store::{
@@ -25,6 +26,7 @@ const EXTRAS_AT_ONCE: u32 = 50;
 
 /// A capture, cancel or refund in hand.
 struct FollowUpInHand<'c> {
+    id: OperationId,
     follow_up: &'c FollowUp,
     state: OperationState,
     object: Option<ObjectId>,
@@ -39,6 +41,7 @@ struct FollowUpInHand<'c> {
 impl<'c> FollowUpInHand<'c> {
     fn new(claimed: &Claimed, follow_up: &'c FollowUp) -> Self {
         Self {
+            id: claimed.operation.id,
             follow_up,
             state: follow_up.state.clone(),
             object: None,
@@ -100,11 +103,13 @@ impl<'c> FollowUpInHand<'c> {
         Ok(())
     }
 
-    /// What a refund says. One of another payment or another sum is never taken for ours.
+    /// What a refund says. One of another payment, another operation or another sum is never taken for ours.
     fn see_refund(&mut self, seen: &RefundObservation, evidence: &str) {
         let words = format!("{evidence}: refund {}, {}", seen.object, seen.amount);
-        if seen.payment != self.follow_up.target || Some(seen.amount) != self.follow_up.amount {
-            let why = UnknownReason::Mismatch(Mismatch::Amount);
+        let owned = seen.payment == self.follow_up.target && seen.operation.is_none_or(|id| id == self.id);
+        if !owned || Some(seen.amount) != self.follow_up.amount {
+            let mismatch = if owned { Mismatch::Amount } else { Mismatch::Owner };
+            let why = UnknownReason::Mismatch(mismatch);
             return self.apply(OperationEvent::Unanswered(why), words);
         }
         self.object = Some(seen.object.clone());
@@ -283,6 +288,7 @@ impl Engine {
             }
             (Step::Send, None) | (Step::Nothing, _) => {}
         }
+        self.call_a_person_to(claimed, &mut hand);
         failpoint!("drive.answered");
         let commit = self.follow_up_commit(claimed, hand);
         self.write(claimed, commit).await
@@ -318,7 +324,12 @@ impl Engine {
         match reply {
             Reply::Object(seen) => hand.see_payment(seen, &evidence),
             other => {
+                let rejected = matches!(other, Reply::Rejected { .. });
                 hand.refuse(other);
+                if rejected && !hand.state.is_terminal() {
+                    // Refused after an unknown send: perhaps because it is done, perhaps because it cannot be any more.
+                    self.ask_follow_up(&claim.work, hand, &hand.follow_up.target).await?;
+                }
                 Ok(())
             }
         }
@@ -384,6 +395,17 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// What is unresolved long after its last possible send stands before a person; questions go on.
+    fn call_a_person_to(&self, claimed: &Claimed, hand: &mut FollowUpInHand<'_>) {
+        let late = |until| claimed.now.since_ms(until) >= self.settings.review_after_ms;
+        if claimed.operation.execute_until.is_some_and(late) {
+            hand.apply(
+                OperationEvent::Overdue,
+                "unresolved too long after the last possible send".to_owned(),
+            );
+        }
     }
 
     fn follow_up_commit(&self, claimed: &Claimed, hand: FollowUpInHand<'_>) -> Commit {

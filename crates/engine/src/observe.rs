@@ -141,7 +141,7 @@ pub(crate) fn no_object_words<O>(reply: &Reply<O>) -> String {
     }
 }
 
-fn status_words(status: &ObjectStatus) -> &'static str {
+pub(crate) fn status_words(status: &ObjectStatus) -> &'static str {
     match status {
         ObjectStatus::Pending { .. } => "pending",
         ObjectStatus::WaitingForCapture => "waiting_for_capture",

@@ -1,14 +1,21 @@
 //! A person's word: what cannot be known automatically ends here, with the evidence there is. What the provider can still tell is
 //! asked first, and a word against it is refused.
 
-use payment::{Event, IntentId, ObjectId, ObjectStatus, OperationEvent, OperationId, OperationKind};
+use payment::{
+    Event, IntentId, Money, ObjectId, ObjectStatus, OperationEvent, OperationId, OperationKind,
+    OperationState, OrderId, RefundStatus, StateName, Timestamp,
+};
 use providers::Reply;
 use store::{
     Change, Charge, ChargeRecord, Claimed, Commit, FollowUp, LookOf, Looking, OpenedFollowUp, Resolution,
     ReviewItem, Stage, StrangerRecord, Task, Tenant,
 };
 
-use crate::{Engine, EngineError, follow_up::key_is_dead, observe::InHand};
+use crate::{
+    Engine, EngineError,
+    follow_up::{KEY_DEAD_MS, key_is_dead},
+    observe::{InHand, status_words},
+};
 
 /// Most items of each kind that are listed.
 const MAX_ITEMS: u32 = 1_000;
@@ -87,6 +94,10 @@ impl Engine {
         };
         let mut hand = InHand::new(&claimed);
         let resolved = match verdict {
+            _ if claimed.intent.state.name() != StateName::NeedsReview => Resolved::Refused(format!(
+                "{intent} does not wait for a person any more: it is {}",
+                claimed.intent.state.name()
+            )),
             Verdict::Charged(object) => self.judge_charged(&claimed, &mut hand, object, reason).await?,
             Verdict::NotCharged { evidence } => {
                 self.judge_not_charged(&claimed, &mut hand, evidence, reason).await?
@@ -108,15 +119,17 @@ impl Engine {
     ) -> Result<Resolved, EngineError> {
         let (account, account_id) = self.account_for(claimed).await?;
         let Reply::Object(seen) = self.provider.query(&account, &object).await else {
-            return refused(format!("the provider does not show {object} now; nothing was changed"));
+            return refused(format!(
+                "the provider does not show {object} now: check its id, or try again later"
+            ));
         };
         if seen.status != ObjectStatus::Succeeded {
-            return refused(format!("{object} took no money: {:?}", seen.status));
+            return refused(format!("{object} took no money: it is {}", status_words(&seen.status)));
         }
         let tenant = claimed.intent.tenant.clone();
         let standing = self.store.standing(tenant, account_id.clone(), object.clone(), seen.intent).await?;
         if let Some(charge) = standing.charge {
-            return refused(format!("{object} is the charge of {} already", charge.intent));
+            return refused(format!("{object} is known already as the charge of {}", charge.intent));
         }
         if seen.intent.is_some_and(|named| named != claimed.intent.id) {
             return refused(format!("{object} names another payment of ours"));
@@ -129,7 +142,8 @@ impl Engine {
             charge.amount = seen.amount;
         }
         hand.object.get_or_insert(object.clone());
-        done(format!("{} is paid by {object}", claimed.intent.id))
+        let (intent, order) = (claimed.intent.id, &claimed.checkout.order);
+        done(format!("{intent} is paid: {object} took {} for order {order}", seen.amount))
     }
 
     /// Refused until absence is proved: by two complete listings, or, where the provider cannot be asked at all, by the time after
@@ -150,9 +164,12 @@ impl Engine {
                             Event::JudgedNotCharged,
                             format!("a person, object {object} ended: {reason}"),
                         )?;
-                        done(format!("{} ended without money", claimed.intent.id))
+                        ended_without_money(claimed)
                     }
-                    status => refused(format!("{object} is not over at the provider: {status:?}")),
+                    status => refused(format!(
+                        "{object} is not over at the provider: it is {}",
+                        status_words(&status)
+                    )),
                 },
                 _silent => self.judge_without_listing(claimed, hand, evidence, reason),
             };
@@ -160,16 +177,17 @@ impl Engine {
         let listing = self.list_ours(claimed).await?;
         if let Some(found) = listing.objects.first() {
             return refused(format!(
-                "the listing holds {} of this payment: {:?}",
-                found.object, found.status
+                "the provider's listing holds {} of this payment: it is {}",
+                found.object,
+                status_words(&found.status)
             ));
         }
-        if !listing.complete {
+        if !listing.complete || !self.provider.proves_absence() {
             return self.judge_without_listing(claimed, hand, evidence, reason);
         }
         if !self.may_prove_absence(claimed) {
-            let at = self.tokens_dead_at(claimed);
-            return refused(format!("a straggling request could still take money until {at}"));
+            let left = waiting(self.tokens_dead_at(claimed), claimed.now);
+            return refused(format!("a request that is late could still take money; wait {left}"));
         }
         let gap_ms = self.settings.listing_gap_ms;
         match claimed.operation.absent_since {
@@ -178,11 +196,11 @@ impl Engine {
                     Event::JudgedNotCharged,
                     format!("a person, and listings since {since}: {reason}"),
                 )?;
-                done(format!("{} ended without money", claimed.intent.id))
+                ended_without_money(claimed)
             }
-            Some(_) | None => refused(format!(
-                "one listing is not enough: a second complete one, {} s after the first, has to agree",
-                gap_ms / 1_000
+            since @ (Some(_) | None) => refused(format!(
+                "one listing without it is not enough: the server reads a second one that has to agree; wait {}",
+                waiting(since.unwrap_or(claimed.now).plus_ms(gap_ms), claimed.now)
             )),
         }
     }
@@ -195,18 +213,21 @@ impl Engine {
         reason: &str,
     ) -> Result<Resolved, EngineError> {
         let Some(evidence) = evidence else {
-            return refused("the provider's listing cannot be read now; say by --evidence what shows it");
+            return refused(
+                "the provider cannot say now that there is no such payment; say by --evidence what shows it",
+            );
         };
         let window_ms = self.provider.resend_window_ms().unwrap_or(0);
-        let dead_at = claimed.operation.first_sent_at.unwrap_or(claimed.now).plus_ms(window_ms);
-        if claimed.now < dead_at.plus_ms(crate::follow_up::KEY_DEAD_MS) {
+        let first_sent = claimed.operation.first_sent_at.unwrap_or(claimed.now);
+        let dead_at = first_sent.plus_ms(window_ms + KEY_DEAD_MS);
+        if claimed.now < dead_at {
+            let left = waiting(dead_at, claimed.now);
             return refused(format!(
-                "the provider's listing cannot be read now, and until {} a request could still be executed",
-                dead_at.plus_ms(crate::follow_up::KEY_DEAD_MS)
+                "the provider cannot say now that there is no such payment, and a request could still be executed; wait {left}"
             ));
         }
         hand.apply(Event::JudgedNotCharged, format!("a person: {reason}; evidence: {evidence}"))?;
-        done(format!("{} ended without money", claimed.intent.id))
+        ended_without_money(claimed)
     }
 
     async fn resolve_follow_up(
@@ -253,9 +274,11 @@ impl Engine {
             };
             return Ok(match is_done {
                 true => Ok((OperationEvent::JudgedExecuted, None)),
-                false => {
-                    Err(format!("{} stands otherwise at the provider: {:?}", follow_up.target, seen.status))
-                }
+                false => Err(format!(
+                    "{} does not show it: it is {} at the provider",
+                    follow_up.target,
+                    status_words(&seen.status)
+                )),
             });
         }
         let Reply::Object(seen) = self.provider.query_refund(&account, object).await else {
@@ -263,9 +286,14 @@ impl Engine {
         };
         let same = seen.payment == follow_up.target && Some(seen.amount) == follow_up.amount;
         let ours = seen.operation.is_none_or(|named| named == claimed.operation.id);
-        Ok(match same && ours && seen.status == payment::RefundStatus::Succeeded {
+        Ok(match same && ours && seen.status == RefundStatus::Succeeded {
             true => Ok((OperationEvent::JudgedExecuted, Some(object.clone()))),
-            false => Err(format!("{object} is not this refund, or is not done: {seen:?}")),
+            false => Err(format!(
+                "{object} is another refund, or is not done: {} of {}, {}",
+                seen.amount,
+                seen.payment,
+                refund_words(&seen.status)
+            )),
         })
     }
 
@@ -275,7 +303,9 @@ impl Engine {
         follow_up: &FollowUp,
     ) -> Result<Result<(OperationEvent, Option<ObjectId>), String>, EngineError> {
         if !key_is_dead(claimed) {
-            return Ok(Err("its key is alive at the provider: a request could still be executed".to_owned()));
+            let until = claimed.operation.execute_until.unwrap_or(claimed.now).plus_ms(KEY_DEAD_MS);
+            let left = waiting(until, claimed.now);
+            return Ok(Err(format!("a request that is late could still be executed; wait {left}")));
         }
         let (account, _) = self.account_for(claimed).await?;
         let not_executed = Ok(Ok((OperationEvent::JudgedNotExecuted, None)));
@@ -321,7 +351,10 @@ impl Engine {
                     to: state.name(),
                     evidence: format!("a person: {reason}"),
                 };
-                let words = format!("{} is {}", claimed.operation.id, state.name());
+                let (id, kind) = (claimed.operation.id, follow_up.kind.as_str());
+                let done =
+                    if matches!(state, OperationState::Succeeded { .. }) { "done" } else { "not done" };
+                let words = format!("{id} is over: the {kind} of {} was {done}", follow_up.target);
                 (state, object, vec![change], Resolved::Done(words))
             }
         };
@@ -349,7 +382,12 @@ impl Engine {
         }
         match self.refund_charge(charge, format!("a person: {reason}")).await? {
             OpenedFollowUp::Fresh(operation) => {
-                done(format!("{} refunds {} of {}", operation.id, charge.amount, charge.object))
+                let left_minor = charge.amount.minor() - charge.reserved_minor - charge.refunded_minor;
+                let left = Money::from_minor(left_minor, charge.amount.currency()).unwrap_or(charge.amount);
+                done(format!(
+                    "{} gives {left} of {} back; the server does it now",
+                    operation.id, charge.object
+                ))
             }
             OpenedFollowUp::Unfinished(operation) => refused(format!("{} is at it already", operation.id)),
             OpenedFollowUp::Exceeds { .. } => refused("there is nothing left to refund"),
@@ -380,7 +418,12 @@ impl Engine {
         if !self.store.resolve_stranger(stranger.clone(), resolution).await? {
             return refused("somebody was first");
         }
-        done(format!("{} is {}", stranger.object, if linked { "linked" } else { "released" }))
+        let (object, order) =
+            (&stranger.object, stranger.order.as_ref().map_or("any order", OrderId::as_str));
+        done(match linked {
+            true => format!("{object} pays order {order}"),
+            false => format!("{object} has nothing to do with {order}, which can be paid again"),
+        })
     }
 
     /// The stranger's money pays the order it names.
@@ -414,6 +457,28 @@ impl Engine {
         });
         self.write_look(&claimed, hand).await?;
         Ok(Ok(()))
+    }
+}
+
+fn ended_without_money(claimed: &Claimed) -> Result<Resolved, EngineError> {
+    let (intent, order) = (claimed.intent.id, &claimed.checkout.order);
+    done(format!("{intent} ended without money; order {order} can be paid again"))
+}
+
+/// How long until then, for a person.
+fn waiting(until: Timestamp, now: Timestamp) -> String {
+    let minutes = until.since_ms(now).max(0) / 60_000 + 1;
+    match (minutes / 60, minutes % 60) {
+        (0, minutes) => format!("{minutes} min"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
+}
+
+fn refund_words(status: &RefundStatus) -> &'static str {
+    match status {
+        RefundStatus::Pending => "pending",
+        RefundStatus::Succeeded => "succeeded",
+        RefundStatus::Canceled { .. } => "canceled",
     }
 }
 

@@ -42,12 +42,15 @@ impl Engine {
             State::RequiresAction { object, .. } => object.clone(),
             State::Authorized { .. } => {
                 let reason = "the shopper wants to pay another way".to_owned();
-                return Ok(
-                    match self.open_follow_up(tenant, intent, OperationKind::Cancel, None, reason).await? {
-                        OpenedFollowUp::Fresh(_) | OpenedFollowUp::Unfinished(_) => Released::Asked,
-                        OpenedFollowUp::Exceeds { .. } | OpenedFollowUp::NotNow => Released::Nothing,
-                    },
-                );
+                let cancel = OperationKind::Cancel;
+                return Ok(match self.open_follow_up(tenant, intent, cancel, None, reason).await? {
+                    OpenedFollowUp::Fresh(_) => Released::Asked,
+                    OpenedFollowUp::Unfinished(rival) if rival.task.kind() == cancel => Released::Asked,
+                    // It is being captured: nobody was asked to let go.
+                    OpenedFollowUp::Unfinished(_)
+                    | OpenedFollowUp::Exceeds { .. }
+                    | OpenedFollowUp::NotNow => Released::Nothing,
+                });
             }
             State::Created
             | State::Processing { .. }
