@@ -59,6 +59,18 @@ impl Mails {
         Ok(Some(Self { from: settings.mail_from.clone(), way }))
     }
 
+    /// Where mails go, once it is shown that they can; else why they cannot.
+    pub async fn check(&self) -> Result<String, String> {
+        match &self.way {
+            Way::Folder(folder) => Ok(format!("written into {}", folder.display())),
+            Way::Smtp(transport) => match tokio::time::timeout(DEADLINE, transport.test_connection()).await {
+                Ok(Ok(true)) => Ok("the mail server answers".to_owned()),
+                Ok(Ok(false)) | Err(_) => Err("the mail server does not answer".to_owned()),
+                Ok(Err(error)) => Err(about(&error)),
+            },
+        }
+    }
+
     /// One try.
     pub async fn send(&self, mail: &Mail) -> Delivery {
         let message = match compose(mail, &self.from) {

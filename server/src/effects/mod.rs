@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use engine::{Delivery, Mail, Sender, Webhook};
 
 use crate::config::Settings;
-use mail::Mails;
+pub(crate) use mail::Mails;
 use webhook::Webhooks;
 
 /// What is configured to go out by.

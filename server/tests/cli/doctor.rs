@@ -27,7 +27,7 @@ fn everything_in_order_is_said_line_by_line() {
     assert_eq!(place.run(&["migrate"]).code, Some(0));
     let report = place.run(&["doctor"]);
     assert_eq!(report.code, Some(0), "{}", report.all());
-    let names = ["configuration", "folder", "secret", "database", "provider of mer_1 (test)", "clock"];
+    let names = ["configuration", "folder", "secret", "database", "provider of mer_1 (test)", "clock", "mails"];
     let expected = names.map(|name| format!("ok       {name}: "));
     for (line, expected) in report.stdout.lines().zip(&expected) {
         assert!(line.starts_with(expected), "{expected} in {}", report.stdout);
@@ -44,6 +44,20 @@ fn a_fresh_machine_is_told_what_to_do_and_nothing_is_made() {
         assert!(report.stdout.contains(part), "{part} in {}", report.stdout);
     }
     assert!(!place.path("payonce-data").exists());
+}
+
+#[test]
+fn a_mail_server_that_is_not_there_is_a_finding() {
+    let url = format!("smtp://user:canary@{}", closed_port());
+    let place = Place::new().set("PAYONCE_SMTP_URL", &url).set("PAYONCE_MAIL_FROM", "pay@shop.example");
+    let report = place.run(&["doctor"]);
+    assert!(report.stdout.contains("WRONG    mails: no connection to the mail server"), "{}", report.stdout);
+    assert!(!report.all().contains("canary"), "{}", report.all());
+}
+
+/// An address where nothing listens.
+fn closed_port() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
 #[test]

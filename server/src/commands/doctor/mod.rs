@@ -3,6 +3,7 @@
 
 mod database;
 mod folder;
+mod mails;
 mod provider;
 
 use std::process::ExitCode;
@@ -94,6 +95,7 @@ async fn check(settings: &Settings) -> Vec<Check> {
         }
     }
     checks.extend(provider::check(&accounts).await);
+    checks.push(Check::new("mails", mails::check(settings).await));
     checks
 }
 
