@@ -10,7 +10,7 @@ use crate::{
     process::eventually,
     server::{Deed, Server, Start},
     shopper::{Order, Reply},
-    witnesses::Receipt,
+    witnesses::{Receipt, check_journal},
     world::{Setup, World},
 };
 
@@ -144,6 +144,7 @@ impl Trial {
     async fn check(self, world: &World, server: &Server, order: &Order) {
         if self.road == Road::Extra {
             world.is_given_back_once(order).await;
+            check_journal(&world.reaches(server, order, "succeeded").await);
         } else {
             world.is_paid_once_with(server, order, self.receipt).await;
         }
@@ -196,5 +197,6 @@ impl World {
         assert_eq!(&refunds[0]["payment_id"], extra);
         let asked = self.bank.refund_requests().await;
         assert!(asked.iter().all(|request| *request == asked[0]), "{asked:?}");
+        assert_eq!((self.shipments(order), self.receipts(order)), (1, 1));
     }
 }
