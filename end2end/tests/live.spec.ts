@@ -71,9 +71,11 @@ test('without streams and locks the page asks at growing intervals, and comes to
   });
   const { order, pay } = await buy(page);
   await pay.hydrated();
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id });
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
+  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
   await pay.pay(GOOD);
   await pay.expectState('confirming');
+  await bank.recovers();
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00');
 });
@@ -83,9 +85,11 @@ test('a stream that the server refuses is no loss: the page asks (N2)', async ({
   await page.route(EVENTS, (route) => route.fulfill({ status: 503 }));
   const { order, pay } = await buy(page);
   await pay.hydrated();
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id });
+  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
+  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
   await pay.pay(GOOD);
   await pay.expectState('confirming');
+  await bank.recovers();
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00');
 });
