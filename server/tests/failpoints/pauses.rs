@@ -40,7 +40,7 @@ async fn wakes_and_ends(world: &World, server: Server) -> String {
 }
 
 #[tokio::test]
-async fn r14_fault_30_another_server_pays_while_the_first_stands_still() {
+async fn r14_fault_28_fault_36_another_server_pays_while_the_first_stands_still() {
     let (world, server, order) = paused(Setup::default()).await;
     let heir = world.serve_beside().await;
     world.is_paid_once(&heir, &order).await;
@@ -51,7 +51,7 @@ async fn r14_fault_30_another_server_pays_while_the_first_stands_still() {
 }
 
 #[tokio::test]
-async fn r14_fault_30_who_wakes_alone_after_its_lease_claims_anew_before_it_sends() {
+async fn r14_fault_36_who_wakes_alone_after_its_lease_claims_anew_before_it_sends() {
     let (world, server, order) = paused(Setup::default()).await;
     let sql = "SELECT lease_until_ms < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
         FROM operation WHERE holder IS NOT NULL";
@@ -70,7 +70,7 @@ async fn r14_fault_30_who_wakes_alone_after_its_lease_claims_anew_before_it_send
 
 /// Here the lease is longer than the time to send: who takes over may not send any more, and proves that nothing happened.
 #[tokio::test]
-async fn r14_r17_fault_36_who_wakes_after_its_time_to_send_sends_nothing() {
+async fn r14_r17_fault_30_fault_36_who_wakes_after_its_time_to_send_sends_nothing() {
     let timing = &[("lease_s", "3"), ("execute_s", "2"), ("token_life_s", "1"), ("token_margin_s", "0.5")];
     let (world, server, order) = paused(Setup { timing, ..Setup::default() }).await;
     let heir = world.serve_beside().await;
@@ -90,7 +90,7 @@ async fn r14_r17_fault_36_who_wakes_after_its_time_to_send_sends_nothing() {
 
 /// Not at a place of ours: wherever the process is while the bank takes its time.
 #[tokio::test]
-async fn r14_faults_30_32_stopped_in_mid_call() {
+async fn r14_fault_32_fault_36_stopped_in_mid_call() {
     let world = World::new(Setup { notified: true, ..Setup::default() }).await;
     let mut server = world.serve().await;
     let order = world.buy(&server).await;
