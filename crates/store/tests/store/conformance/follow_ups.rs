@@ -85,7 +85,7 @@ async fn r23_a_refund_is_sent_under_its_own_key(world: World) {
     assert_eq!((opened.stage, opened.wake_at, opened.fence), (Stage::Open, Some(world.now()), 0));
     assert_eq!(opened.execute_until, Some(world.now().plus_ms(EXECUTE_MS)));
     let story = world.story(claim.intent.id).await;
-    assert_eq!(story.follow_ups, [opened.clone()]);
+    assert_eq!(story.follow_ups, std::slice::from_ref(&opened));
     assert_eq!((story.operation.id, events(&story).last()), (claim.operation.id, Some(&"refund.opened")));
     assert!(story.journal.last().unwrap().line.evidence.ends_with("a test wants it"));
     let due = world.due(10).await.remove(0);

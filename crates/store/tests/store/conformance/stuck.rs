@@ -48,6 +48,7 @@ async fn fault_33_after_so_many_claims_a_person_has_to_look_and_the_others_flow(
     assert_eq!((intent.state, intent.version), (stuck, last.intent.version + 1));
     let story = world.story(intent.id).await;
     assert_eq!((story.operation.stage, story.operation.lease), (Stage::Review, None));
+    assert_eq!(story.operation.fence, last.operation.fence + 1, "it is out of every holder's hands");
     assert_eq!(story.operation.wake_at, Some(world.now().plus_ms(HOUR)));
     assert_eq!(events(&story), ["opened", "submitted", "stuck"]);
     assert_eq!(story.attempts.len() as i64, MOST, "it is not sent again");
