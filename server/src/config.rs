@@ -2,6 +2,7 @@
 //! the data folder is for `folder`.
 
 mod file;
+mod mails;
 mod merchants;
 mod problem;
 mod secret;
@@ -24,13 +25,14 @@ use crate::cli::Flags;
 use sources::Sources;
 use table::{Document, Table};
 
+pub use mails::MailTransport;
 pub use merchants::{MerchantConfig, ProviderConfig, WebhookConfig};
 pub use problem::{ConfigError, Problem};
 pub use secret::{ALLOWED as ALLOWED_SECRET, SecretBytes, SecretText};
 pub use setting::Setting;
 pub use sources::{Environment, process_environment};
 pub use timing::Timing;
-pub use values::{Database, MailTransport, RateLimit};
+pub use values::{Database, RateLimit};
 
 const LISTEN: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 8080));
 const BANK_LISTEN: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 8090));
@@ -134,8 +136,8 @@ impl Settings {
             given_secret: sources.optional(Setting::Secret, values::secret),
             secret_old: sources.optional(Setting::SecretOld, values::secret),
             demo_secret_key: sources.or_default(Setting::DemoSecretKey, values::demo_key, known_key),
-            mails: sources.optional(Setting::SmtpUrl, values::mail_transport),
-            mail_from: sources.or_default(Setting::MailFrom, values::mail_address, values::nobody),
+            mails: sources.optional(Setting::SmtpUrl, mails::mail_transport),
+            mail_from: sources.or_default(Setting::MailFrom, mails::mail_address, mails::nobody),
             rate_limit: sources.or_default(Setting::RateLimit, values::rate_limit, default_rate),
             timing: Timing::default(),
             merchants: Vec::new(),
@@ -151,7 +153,7 @@ impl Settings {
     fn nameless_mails(&self) -> Option<Problem> {
         let is_sent = matches!(self.mails, Some(MailTransport::Smtp(_)));
         let (name, with) = (Setting::MailFrom.variable(), Setting::SmtpUrl.variable());
-        (is_sent && self.mail_from == values::nobody())
+        (is_sent && self.mail_from == mails::nobody())
             .then(|| Problem::new(format!("{name} is missing; needed with {with}: an address of yours")))
     }
 

@@ -7,7 +7,6 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use lettre::Address;
 use reqwest::Url;
 
 use super::secret::{self, SecretBytes, SecretText};
@@ -27,15 +26,6 @@ impl fmt::Display for Allowed {
 pub enum Database {
     /// A SQLite file.
     Sqlite(PathBuf),
-}
-
-/// How mails leave.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MailTransport {
-    /// As `.eml` files in `mails` of the data folder.
-    Folder,
-    /// By an SMTP server; the URL may hold a password.
-    Smtp(SecretText),
 }
 
 /// How many requests a key and an address may send in test mode.
@@ -61,11 +51,6 @@ const API_BASE: Allowed =
 const ANY_URL: Allowed = Allowed("an http:// or https:// URL without user: https://shop.example/hook");
 const PUBLIC_URL: Allowed =
     Allowed("in live mode an https:// URL with the name of a public host, without user and port");
-const SMTP: Allowed = Allowed(
-    "smtps://user:password@host, smtp://host?tls=required or ?tls=opportunistic, to this machine also smtp://127.0.0.1:25, \
-     or file: for .eml files in the data folder",
-);
-const MAIL_ADDRESS: Allowed = Allowed("a mail address, for example payments@shop.example");
 const WEBHOOK_SECRET: Allowed =
     Allowed("whsec_ and 24 to 64 bytes as base64: whsec_$(openssl rand -base64 32)");
 const RATE: Allowed = Allowed("a whole number of requests a second from 1 to 1000000, or off");
@@ -151,38 +136,9 @@ pub fn is_readable_on_the_way(url: &str) -> bool {
     url.scheme() != "https" && !is_this_machine(host)
 }
 
-fn is_this_machine(host: &str) -> bool {
+/// Whether a host's name or address leads to this machine.
+pub fn is_this_machine(host: &str) -> bool {
     host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
-}
-
-/// How mails leave. What tells a shopper of a payment, and signs its sender in, is not sent openly over a network.
-pub fn mail_transport(text: &str) -> Result<MailTransport, Allowed> {
-    if text == "file:" {
-        return Ok(MailTransport::Folder);
-    }
-    let url = Url::parse(text).map_err(|_| SMTP)?;
-    let host = url.host_str().ok_or(SMTP)?.trim_matches(['[', ']']);
-    let tls = match url.query() {
-        None => None,
-        Some("tls=required" | "tls=opportunistic") => Some(()),
-        Some(_) => return Err(SMTP),
-    };
-    let fits = match url.scheme() {
-        "smtps" => tls.is_none(),
-        "smtp" => tls.is_some() || is_this_machine(host),
-        _ => false,
-    };
-    if fits { Ok(MailTransport::Smtp(SecretText(text.to_owned()))) } else { Err(SMTP) }
-}
-
-/// Whom mails are from.
-pub fn mail_address(text: &str) -> Result<Address, Allowed> {
-    text.parse().map_err(|_| MAIL_ADDRESS)
-}
-
-/// Whom mails are from that are written and not sent.
-pub fn nobody() -> Address {
-    Address::new("payonce", "localhost").expect("an address")
 }
 
 /// What webhooks are signed with (Standard Webhooks).
@@ -283,37 +239,6 @@ mod tests {
         }
         for open in ["http://h", "http://10.0.0.1", "http://localhost.example"] {
             assert!(is_readable_on_the_way(open), "{open}");
-        }
-    }
-
-    #[test]
-    fn mails_leave_for_a_folder_or_by_smtp_and_not_openly() {
-        assert_eq!(mail_transport("file:"), Ok(MailTransport::Folder));
-        for fine in [
-            "smtps://user:canary@mail.example",
-            "smtp://mail.example?tls=required",
-            "smtp://user:canary@mail.example:587?tls=opportunistic",
-            "smtp://127.0.0.1:2525",
-            "smtp://[::1]:25",
-        ] {
-            assert_eq!(mail_transport(fine), Ok(MailTransport::Smtp(SecretText(fine.to_owned()))));
-        }
-        for wrong in [
-            "",
-            "file:///tmp/mails",
-            "mail.example:25",
-            "smtp://",
-            "smtp://mail.example",
-            "smtp://10.0.0.1:25",
-            "smtp://mail.example?tls=none",
-            "smtps://mail.example?tls=opportunistic",
-            "http://mail.example",
-        ] {
-            assert_eq!(mail_transport(wrong), Err(SMTP), "{wrong}");
-        }
-        assert!(mail_address("payments@shop.example").is_ok());
-        for wrong in ["", "shop.example", "a@b@c", "Shop <a@shop.example>", "a@shop.example\nBcc: b@c.d"] {
-            assert_eq!(mail_address(wrong), Err(MAIL_ADDRESS), "{wrong}");
         }
     }
 

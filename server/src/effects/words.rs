@@ -84,3 +84,53 @@ fn bundle(lang: Lang, source: &str) -> Bundle {
     bundle.add_resource(resource).expect("the messages have distinct names: a test reads them all");
     bundle
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands before ` =` at the beginning of a line.
+    fn names(source: &str) -> Vec<&str> {
+        let lines = source.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
+        lines.map(|line| line.split(" =").next().unwrap()).collect()
+    }
+
+    #[test]
+    fn both_languages_say_the_same_messages_with_the_same_arguments() {
+        let (russian, english) = (include_str!("../../locales/ru.ftl"), include_str!("../../locales/en.ftl"));
+        assert_eq!(names(russian), names(english));
+        let mut args = FluentArgs::new();
+        for argument in ["order", "shop", "amount"] {
+            args.set(argument, format!("<{argument}>"));
+        }
+        for name in names(russian) {
+            let said = [Lang::Ru, Lang::En].map(|lang| say(lang, name, &args));
+            for text in &said {
+                assert!(text != name && !text.contains('{'), "{name}: {text}");
+            }
+            let told = |text: &str| ["<order>", "<shop>", "<amount>"].map(|argument| text.contains(argument));
+            assert_eq!(told(&said[0]), told(&said[1]), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_mail_says_is_there() {
+        let messages = [
+            "hello",
+            "farewell",
+            "receipt-subject",
+            "receipt-body",
+            "receipt-link",
+            "result-subject",
+            "result-declined",
+            "result-canceled",
+            "result-hold",
+            "result-link",
+        ];
+        let mut written = names(include_str!("../../locales/en.ftl"));
+        written.sort_unstable();
+        let mut messages = messages.to_vec();
+        messages.sort_unstable();
+        assert_eq!(written, messages, "none is missing, none is left over");
+    }
+}
