@@ -81,6 +81,9 @@ struct Books {
     secrets: BTreeMap<String, String>,
     listing: Listing,
     proves_nothing: bool,
+    paused: usize,
+    broke_its_word: bool,
+    kills_senders_of: Option<IntentId>,
     edition: u32,
 }
 
@@ -122,7 +125,9 @@ impl Bank {
     ) -> Result<Option<Fault>, Reply<O>> {
         let (kind, fault) = (asked.kind(), self.books().fault_of(asked.kind()));
         if let Some(Fault::Paused(gate)) = &fault {
+            self.books().paused += 1;
             gate.notified().await;
+            self.books().paused -= 1;
         }
         let sent = Sent {
             at: (self.clock)(),
@@ -132,6 +137,7 @@ impl Bank {
             body: request.body.clone(),
             intent: self.books().intent_of(asked),
         };
+        assert_ne!(self.killed(), Some(sent.intent), "whoever sends this dies of it");
         if !matches!(fault, Some(Fault::NotSent)) && !(request.may_leave)() {
             self.books().stopped.push(sent);
             return Err(not_executed(NotExecutedReason::TooLate, None));
@@ -168,6 +174,10 @@ impl Bank {
         assert!(attempted || sent.kind != OperationKind::Pay, "its attempt is written");
         let now = (self.clock)();
         assert!(operation.execute_until.is_some_and(|until| now < until), "sent after execute-until");
+    }
+
+    fn killed(&self) -> Option<IntentId> {
+        self.books().kills_senders_of
     }
 
     /// Does what was asked of a payment.

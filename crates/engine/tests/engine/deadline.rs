@@ -85,6 +85,7 @@ async fn r17_found_on_a_later_page_and_among_strangers(world: World) {
 
 async fn r17_a_person_is_called_and_the_search_goes_on(world: World) {
     let engine = world.engine();
+    world.bank.proves_nothing();
     world.bank.listing_lags(3 * DAY);
     world.bank.next(std::iter::repeat_n(Fault::LoseAnswer, 100));
     let offer = world.paying(&engine, "1").await;
@@ -138,7 +139,7 @@ async fn fault_48_not_found_soon_after_a_timeout_is_still_confirming(world: Worl
     assert_eq!(world.state(&offer).await, StateName::Confirming, "404 to a later send");
     // A listing that fails, and one that does not show it yet.
     world.clock.advance(EXECUTE_MS);
-    world.bank.listing_lags(EXECUTE_MS + GAP_MS);
+    world.bank.listing_lags(EXECUTE_MS + 4 * GAP_MS);
     world.bank.listing_down(true);
     world.wake(&engine, &offer).await;
     world.bank.listing_down(false);
@@ -168,7 +169,8 @@ async fn fault_49_an_hour_without_the_bank(world: World) {
     world.settle(&engine).await;
     assert_eq!(world.state(&executed).await, StateName::Succeeded);
     assert_eq!(world.state(&refused).await, StateName::Canceled);
-    assert_eq!(world.state(&vague).await, StateName::NeedsReview, "unknown, and not found: a person");
+    let state = world.intent(vague.intent.id).await.state;
+    assert_eq!(state, State::Canceled { reason: CanceledReason::Absent }, "not executed, by evidence");
     let late = world.paying(&engine, "late").await;
     assert_eq!((world.state(&late).await, world.bank.charges()), (StateName::Succeeded, 2));
 }

@@ -51,3 +51,12 @@ impl engine::Clock for Hands {
         Moments { boot_ms: now - BOOTED_MS, wall_ms: now + self.wall_set_by_ms.load(Ordering::SeqCst) }
     }
 }
+
+/// A machine that sleeps with its clocks, while the database's go on.
+pub struct Stopped(pub Moments);
+
+impl engine::Clock for Stopped {
+    fn moments(&self) -> Moments {
+        self.0
+    }
+}

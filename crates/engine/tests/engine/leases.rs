@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use engine::{Claim, Driven, Engine, EngineError};
+use engine::{Claim, Clock as _, Driven, Engine, EngineError};
 use payment::StateName;
 use tokio::{sync::Notify, task::JoinHandle};
 
 use crate::{
     bank::Fault,
     flaky::{Call, Flaky, When},
+    hands::Stopped,
     scenarios,
     world::{LEASE_MS, Offer, SECOND, World},
 };
 
 scenarios! {
-    r14_fault_28_fault_29_a_stale_holder_sends_the_same_and_writes_nothing,
+    r14_fault_28_fault_29_a_stale_holder_sends_nothing_and_writes_nothing,
+    r14_fault_29_a_zombie_that_does_not_know_sends_the_same_and_writes_nothing,
     r13_fault_25_killed_before_sending,
     r13_fault_25_one_holder_after_the_other_dies,
     r13_fault_26_killed_after_sending,
@@ -51,8 +53,25 @@ async fn unchanged_by<F: Future>(world: &World, offer: &Offer, work: F) {
 }
 
 /// Also aegra#547 (a zombie overwrites) and powertools-typescript#5675 (only the holder's fence frees).
-async fn r14_fault_28_fault_29_a_stale_holder_sends_the_same_and_writes_nothing(world: World) {
+async fn r14_fault_28_fault_29_a_stale_holder_sends_nothing_and_writes_nothing(world: World) {
     let (first, second) = (world.engine(), world.engine());
+    let offer = world.offer(&first, "1").await;
+    let claim = world.claim(&first, &offer).await;
+    world.wake(&second, &offer).await;
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+    unchanged_by(&world, &offer, async {
+        let driven = first.drive(claim).await.unwrap();
+        assert_eq!(driven.intent.state.name(), StateName::Succeeded, "it is told what the second wrote");
+    })
+    .await;
+    assert_eq!((world.bank.sends(), world.bank.objects().len(), world.bank.charges()), (1, 1, 1));
+    assert_eq!(world.bank.stopped().len(), 1, "its last look tells it that it is late");
+}
+
+/// Its machine slept and its clocks with it, so that it does not know how late it is: the key and the fence are what is left.
+async fn r14_fault_29_a_zombie_that_does_not_know_sends_the_same_and_writes_nothing(world: World) {
+    let (mut first, second) = (world.engine(), world.engine());
+    first.clock = Arc::new(Stopped(world.clock.moments()));
     let offer = world.offer(&first, "1").await;
     let claim = world.claim(&first, &offer).await;
     world.wake(&second, &offer).await;
@@ -158,7 +177,8 @@ async fn r14_a_lease_is_its_holders_alone_until_it_ends(world: World) {
 
 async fn r14_a_stale_holders_bad_news_is_not_written(world: World) {
     for (order, news) in [("1", Fault::BadRequest), ("2", Fault::NotSent), ("3", Fault::Error500Before)] {
-        let (first, second) = (world.engine(), world.engine());
+        let (mut first, second) = (world.engine(), world.engine());
+        first.clock = Arc::new(Stopped(world.clock.moments()));
         let offer = world.offer(&first, order).await;
         let claim = world.claim(&first, &offer).await;
         world.bank.next([Fault::LoseAnswer]);
@@ -174,7 +194,8 @@ async fn r14_a_stale_holders_bad_news_is_not_written(world: World) {
 
 /// The fence alone tells them apart: the lease that the stale one finds is another's.
 async fn r14_a_stale_holder_writes_nothing_while_the_next_one_works(world: World) {
-    let (first, second) = (world.engine(), world.engine());
+    let (mut first, second) = (world.engine(), world.engine());
+    first.clock = Arc::new(Stopped(world.clock.moments()));
     let offer = world.offer(&first, "1").await;
     let stale = world.claim(&first, &offer).await;
     world.clock.advance(LEASE_MS);

@@ -3,8 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod absence;
 mod bank;
 mod check;
+mod clocks;
 mod deadline;
 mod flaky;
 mod hands;
@@ -19,6 +21,7 @@ mod random;
 mod rejected;
 mod reports;
 mod retries;
+mod sweep;
 mod two_intents;
 mod unknown;
 mod world;

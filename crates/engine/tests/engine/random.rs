@@ -8,7 +8,7 @@ use store::Stage;
 
 use crate::{
     bank::{Fault, pending},
-    check::check,
+    check::{check, check_to_the_last_object},
     merchant::tenant,
     world::{DAY, LEASE_MS, MINUTE, RETRY, SECOND, World, create_key, run, terms},
 };
@@ -172,6 +172,7 @@ impl Play {
     }
 
     async fn judge(&self) {
+        check_to_the_last_object(&self.world).await;
         check(&self.world).await;
         for (tenant, id) in self.world.opened() {
             let (checkout, newest) = self.world.store.checkout(tenant.clone(), id).await.unwrap().unwrap();

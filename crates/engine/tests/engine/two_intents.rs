@@ -103,7 +103,7 @@ async fn fault_63_a_second_capture_is_an_extra_and_stands_in_the_journal(world: 
     let journal = world.journal(&offer).await;
     let paid = journal.iter().filter(|line| line.starts_with("observed")).count();
     let anomalies: Vec<_> = journal.iter().filter(|line| line.starts_with("anomaly")).collect();
-    assert_eq!((paid, anomalies.len()), (2, 1), "{journal:?}");
+    assert_eq!((paid, anomalies.len()), (2, 2), "{journal:?}");
     for object in world.bank.objects() {
         assert!(journal.iter().any(|line| line.contains(object.id.as_str())), "{} is not named", object.id);
     }

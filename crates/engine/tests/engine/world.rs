@@ -14,8 +14,8 @@ use payment::{
 };
 use providers::Method;
 use store::{
-    Answer, CheckoutRecord, IntentRecord, KeyUse, MemoryStore, SqlStore, SqliteOptions, Stage, Store, Story,
-    Tenant, Terms,
+    Answer, CheckoutRecord, Directory as _, IntentRecord, KeyUse, MemoryStore, MerchantRecord, SqlStore,
+    SqliteOptions, Stage, Store, Story, Tenant, Terms,
 };
 use tempfile::TempDir;
 
@@ -103,6 +103,7 @@ pub struct World {
     /// The rows that the last backup brought back.
     restored: Arc<Mutex<Option<Arc<dyn Store>>>>,
     pub clock: Hands,
+    pub began: Timestamp,
     pub bank: Arc<Bank>,
     pub merchants: Arc<Merchants>,
     pub outside: Arc<Outside>,
@@ -135,7 +136,10 @@ async fn play<F: Future<Output = ()>>(world: World, scenario: fn(World) -> F) {
     scenario(world.clone()).await;
     let restored = world.restored.lock().unwrap().clone();
     let store = restored.unwrap_or_else(|| Arc::clone(&world.store));
-    check::check(&World { store, ..world }).await;
+    let world = World { store, ..world };
+    check::check(&world).await;
+    check::check_to_the_last_object(&world).await;
+    check::check(&world).await;
 }
 
 pub fn run(test: impl Future<Output = ()>) {
@@ -206,6 +210,7 @@ impl World {
             store,
             rows,
             restored: Arc::default(),
+            began: clock.now(),
             clock,
             merchants: Arc::new(merchants),
             outside: Arc::default(),
@@ -219,6 +224,15 @@ impl World {
     pub async fn new_in_memory() -> Self {
         let clock = Hands::new();
         Self::over(Rows::Memory(Arc::new(MemoryStore::new(clock.clock()))), clock).await
+    }
+
+    pub fn tenants(&self) -> [Tenant; 2] {
+        [tenant(), tenant_of("mer_2")]
+    }
+
+    /// The merchant whose orders these are.
+    pub async fn merchant(&self) -> MerchantRecord {
+        self.merchants.merchant(&tenant()).await.unwrap().unwrap()
     }
 
     /// A copy of all rows.

@@ -69,8 +69,10 @@ impl Bank {
     pub fn moves_object(&self, id: &ObjectId, status: ObjectStatus) {
         let mut books = self.books();
         let object = books.ledger.object(id);
+        let late = matches!(object.status, ObjectStatus::Ended(_)) && status == ObjectStatus::Succeeded;
         object.took_money |= status == ObjectStatus::Succeeded;
         object.status = status;
+        books.broke_its_word |= late;
     }
 
     /// A refund goes on.
@@ -106,6 +108,16 @@ impl Bank {
     /// Its listings are no evidence any more.
     pub fn proves_nothing(&self) {
         self.books().proves_nothing = true;
+    }
+
+    /// What it is about to do is against what it promised.
+    pub fn breaks_its_word(&self) {
+        self.books().broke_its_word = true;
+    }
+
+    /// Whoever sends a request for this intent dies of it.
+    pub fn kills_senders_of(&self, intent: Option<IntentId>) {
+        self.books().kills_senders_of = intent;
     }
 
     /// Keys are forgotten: a repeat makes a second object.
@@ -151,6 +163,11 @@ impl Bank {
         self.sent().len()
     }
 
+    /// Senders that stand before their first byte.
+    pub fn paused(&self) -> usize {
+        self.books().paused
+    }
+
     /// Requests of any kind that the last look stopped.
     pub fn stopped(&self) -> Vec<Sent> {
         self.books().stopped.clone()
@@ -160,6 +177,11 @@ impl Bank {
     pub fn asked(&self) -> (usize, usize) {
         let books = self.books();
         (books.queries, books.listings)
+    }
+
+    /// Whether it took money for something that was over.
+    pub fn broke_its_word(&self) -> bool {
+        self.books().broke_its_word
     }
 
     /// An account by which the bank is asked, with its present secret.
