@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use payment::{CheckoutId, CheckoutStatus, EffectId, EffectKind, EffectSubject, Holder, State};
+use payment::{CheckoutStatus, EffectId, EffectKind, EffectSubject, Holder, State};
 use store::{
     ClaimEffects, Claimed, ClaimedEffect, EffectRecord, EffectState, Flow, NextTry, SettleEffect,
     SettledEffect, Tables,
 };
 
 use crate::{
-    commands::{
-        LEASE_MS, WAKE_MS, confirming, declined, object, open, open_intent, outcome, submit, succeeded,
-        tenant,
-    },
+    commands::{LEASE_MS, WAKE_MS, confirming, declined, object, open, outcome, submit, succeeded, tenant},
     conformance::behaviours,
     world::{DAY, World, claimed, uuid},
 };
@@ -31,18 +28,12 @@ behaviours!(
     what_is_over_is_never_due,
     undelivered_effects_are_found,
     r20_the_index_refuses_a_second_effect,
+    r14_an_effect_is_written_only_under_its_fence_and_while_it_waits,
 );
 
 impl World {
     async fn effects(&self, claim: &Claimed) -> Vec<EffectRecord> {
         self.store.effects(tenant(), claim.intent.id).await.unwrap()
-    }
-
-    /// A new intent of the checkout, submitted.
-    async fn try_again(&self, checkout: CheckoutId) -> Claimed {
-        self.store.open_intent(open_intent("again", checkout)).await.unwrap();
-        let (checkout, intent) = self.checkout(checkout).await;
-        claimed(self.store.submit(submit(&checkout, &intent)).await.unwrap())
     }
 
     async fn kinds(&self, claim: &Claimed) -> Vec<EffectKind> {
@@ -88,7 +79,7 @@ async fn r20_a_checkout_is_paid_once_whatever_intent_pays_it(world: World) {
     world.clock.advance(WAKE_MS);
     let asked = world.due(1).await.remove(0);
     world.commit(outcome(&asked, declined())).await;
-    let second = world.try_again(first.checkout.id).await;
+    let second = world.tried_again(first.checkout.id).await;
     let (paid, _) = world.commit(outcome(&second, succeeded("object-2"))).await;
     assert!(paid);
     let told = world.kinds(&second).await;
@@ -236,6 +227,21 @@ async fn undelivered_effects_are_found(world: World) {
     assert_eq!(world.store.undelivered_effects(1).await.unwrap().len(), 1);
 }
 
+/// The guard by itself: the flow looks before it writes.
+async fn r14_an_effect_is_written_only_under_its_fence_and_while_it_waits(world: World) {
+    world.settled("order-1", succeeded("object-1")).await;
+    let held = world.claim_effects(1).await.remove(0).effect;
+    let over = EffectRecord { state: EffectState::Delivered, lease: None, wake_at: None, ..held.clone() };
+    for (fence, written) in [(held.fence - 1, false), (held.fence, true), (held.fence, false)] {
+        let row = over.clone();
+        let write: Flow<bool> = Arc::new(move |tables: &mut dyn Tables| {
+            let row = row.clone();
+            Box::pin(async move { tables.update_effect(&row, fence).await })
+        });
+        assert_eq!(world.write(write).await.unwrap(), written);
+    }
+}
+
 /// Whatever wrote the first: not even another id makes a second one.
 async fn r20_the_index_refuses_a_second_effect(world: World) {
     let payment = world.settled("order-1", succeeded("object-1")).await;
@@ -246,7 +252,7 @@ async fn r20_the_index_refuses_a_second_effect(world: World) {
             let twin = twin.clone();
             Box::pin(async move { tables.insert_effect(&twin).await })
         });
-        assert!(!world.write(insert).await);
+        assert!(!world.write(insert).await.unwrap());
     }
     assert_eq!(world.effects(&payment).await[0], there);
 }
