@@ -27,7 +27,8 @@ fn everything_in_order_is_said_line_by_line() {
     assert_eq!(place.run(&["migrate"]).code, Some(0));
     let report = place.run(&["doctor"]);
     assert_eq!(report.code, Some(0), "{}", report.all());
-    let names = ["configuration", "folder", "secret", "database", "provider of mer_1 (test)", "clock", "mails"];
+    let names =
+        ["configuration", "folder", "secret", "database", "provider of mer_1 (test)", "clock", "mails"];
     let expected = names.map(|name| format!("ok       {name}: "));
     for (line, expected) in report.stdout.lines().zip(&expected) {
         assert!(line.starts_with(expected), "{expected} in {}", report.stdout);
