@@ -12,7 +12,7 @@ use payment::{
 use store::{
     Backend, CheckoutRecord, ClaimDue, Claimed, Clock, Commit, Committed, Flow, IntentRecord, LookOf,
     Looking, MemoryStore, OpenFollowUp, OpenedCheckout, OpenedFollowUp, OperationRecord, SqlStore, Sqlite,
-    SqliteOptions, Stage, Store, Story, Submitted, Task, Tenant,
+    SqliteOptions, Stage, Store, StoreError, Story, Submitted, Task, Tenant,
 };
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -100,10 +100,10 @@ impl World {
     }
 
     /// One transaction of the test's own making.
-    pub async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> R {
+    pub async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
         match &self.backing {
-            Backing::Memory(store) => store.write(flow).await.unwrap(),
-            Backing::Sqlite(store) => store.write(flow).await.unwrap(),
+            Backing::Memory(store) => store.write(flow).await,
+            Backing::Sqlite(store) => store.write(flow).await,
         }
     }
 

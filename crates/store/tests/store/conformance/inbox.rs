@@ -139,7 +139,7 @@ async fn r21_a_row_that_is_there_is_not_written_again(world: World) {
         let row = row.clone();
         Box::pin(async move { tables.insert_notice(&row).await })
     });
-    assert!(!world.write(insert).await);
+    assert!(!world.write(insert).await.unwrap());
     assert_eq!(world.notice(&said).await.unwrap().fence, 0);
 }
 
@@ -152,7 +152,7 @@ async fn a_notification_is_written_only_under_its_fence(world: World) {
         let row = changed.clone();
         Box::pin(async move { tables.update_notice(&row, row.fence + 1).await })
     });
-    assert!(!world.write(update).await);
+    assert!(!world.write(update).await.unwrap());
     assert_eq!(world.notice(&said).await, Some(row));
 }
 

@@ -9,11 +9,11 @@ use payment::{
 };
 use store::{
     Abort, AttemptRecord, ChargeRecord, CheckoutRecord, Flow, IntentRecord, JournalRecord, OperationRecord,
-    Tables,
+    StoreError, Tables,
 };
 
 use crate::{
-    commands::{final_answer, frozen, object, outcome, rub, succeeded, tenant},
+    commands::{cancel, final_answer, frozen, object, outcome, refund, rub, succeeded, tenant},
     conformance::behaviours,
     world::{World, uuid},
 };
@@ -29,6 +29,9 @@ behaviours!(
     r6_a_second_row_is_refused_by_its_index,
     r6_an_operation_takes_no_others_key_or_object,
     a_row_of_another_merchant_is_no_rival,
+    r23_a_charges_sums_are_written_only_over_the_ones_seen,
+    r23_a_second_unfinished_refund_or_cancel_is_refused_by_its_index,
+    r12_a_second_charge_that_pays_is_refused_by_its_index,
 );
 
 /// The rows of one order, as a transaction reads them.
@@ -64,7 +67,7 @@ async fn writes(
 ) -> bool {
     let rows = rows.clone();
     let flow: Flow<bool> = Arc::new(move |tables| write(tables, rows.clone()));
-    world.write(flow).await
+    world.write(flow).await.unwrap()
 }
 
 async fn r14_an_operation_is_written_only_under_its_fence(world: World) {
@@ -217,7 +220,7 @@ async fn r6_an_operation_takes_no_others_key_or_object(world: World) {
     let claim = world.settled("order-1", succeeded("object-1")).await;
     let other = sent(&world, "order-2").await;
     let taken = world.store.commit(outcome(&world.sent("order-3").await, succeeded("object-1"))).await;
-    assert!(matches!(taken, Err(store::StoreError::Busy(_))), "{taken:?}");
+    assert!(matches!(taken, Err(StoreError::Busy(_))), "{taken:?}");
     assert_eq!(world.order("order-3").await.unwrap().0.status, CheckoutStatus::Open);
     assert_ne!(other.operation.provider_key, claim.operation.provider_key);
     assert_eq!(other.operation.frozen, Some(frozen("a request")));
@@ -235,4 +238,61 @@ async fn a_row_of_another_merchant_is_no_rival(world: World) {
         })
     };
     assert!(writes(&world, &rows, insert).await);
+}
+
+/// What a race that no run of the flow can win comes to.
+async fn is_refused(world: &World, flow: Flow<bool>) {
+    let refused = world.write(flow).await;
+    assert!(matches!(refused, Err(StoreError::Busy(_))), "{refused:?}");
+}
+
+async fn r23_a_charges_sums_are_written_only_over_the_ones_seen(world: World) {
+    let id = world.settled("order-1", succeeded("object-1")).await.intent.id;
+    let before = world.story(id).await.charges.remove(0);
+    let seen: [(i64, i64, bool); 4] = [(1, 0, false), (0, 1, false), (0, 0, true), (0, 0, false)];
+    for (reserved_minor, refunded_minor, written) in seen {
+        let stale = ChargeRecord { reserved_minor, refunded_minor, ..before.clone() };
+        let row = ChargeRecord { reserved_minor: 100, refunded_minor: 50, ..before.clone() };
+        let flow: Flow<bool> = Arc::new(move |tables| {
+            let (row, stale) = (row.clone(), stale.clone());
+            Box::pin(async move { tables.update_charge_sums(&row, &stale).await })
+        });
+        assert_eq!(world.write(flow).await.unwrap(), written);
+    }
+    let now = world.story(id).await.charges.remove(0);
+    assert_eq!((now.reserved_minor, now.refunded_minor), (100, 50));
+    for (reserved_minor, refunded_minor) in [(now.amount.minor(), 50), (-1, 50), (100, -1)] {
+        let (row, before) = (ChargeRecord { reserved_minor, refunded_minor, ..now.clone() }, now.clone());
+        let flow: Flow<bool> = Arc::new(move |tables| {
+            let (row, before) = (row.clone(), before.clone());
+            Box::pin(async move { tables.update_charge_sums(&row, &before).await })
+        });
+        let refused = world.write(flow).await;
+        assert!(matches!(refused, Err(StoreError::Refused(_))), "{refused:?}");
+    }
+}
+
+async fn r23_a_second_unfinished_refund_or_cancel_is_refused_by_its_index(world: World) {
+    let paid = world.settled("order-1", succeeded("object-1")).await.intent;
+    let held = world.settled("order-2", State::Authorized { object: object("object-2") }).await.intent;
+    for command in [refund(&paid, "object-1", "1.00"), cancel(&held, "object-2")] {
+        let first = world.followed(command).await;
+        let row = OperationRecord { id: OperationId(uuid()), provider_key: ProviderKey(uuid()), ..first };
+        let flow: Flow<bool> = Arc::new(move |tables| {
+            let row = row.clone();
+            Box::pin(async move { tables.insert_operation(&row).await })
+        });
+        is_refused(&world, flow).await;
+    }
+}
+
+async fn r12_a_second_charge_that_pays_is_refused_by_its_index(world: World) {
+    let claim = world.settled("order-1", succeeded("object-1")).await;
+    let rows = rows(&world, claim.intent.id).await;
+    let row = ChargeRecord { object: object("object-2"), extra: false, ..charge(&rows) };
+    let flow: Flow<bool> = Arc::new(move |tables| {
+        let row = row.clone();
+        Box::pin(async move { tables.insert_charge(&row).await })
+    });
+    is_refused(&world, flow).await;
 }
