@@ -12,7 +12,7 @@ use crate::{
     flaky::{Call, Flaky, When},
     merchant::{ACCOUNT, tenant, tenant_of},
     scenarios,
-    world::{DAY, HOUR, LEASE_MS, MINUTE, Offer, SECOND, World, claimed},
+    world::{DAY, HOUR, LEASE_MS, MINUTE, SECOND, World, claimed},
 };
 
 scenarios! {
