@@ -111,7 +111,7 @@ pub enum Command {
 /// What `payonce review` can do.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ReviewCommand {
-    /// One line for each: its id, since when, how much, why
+    /// Each with its id, how much, since when and why, and what that means for the money
     List,
     /// The whole story of a payment in words: what was sent, what the provider said, what can be done
     Show {
@@ -145,7 +145,7 @@ pub enum ReviewCommand {
         #[arg(long, value_name = "TEXT")]
         reason: String,
         /// What shows that no money was taken, where the provider cannot be asked
-        #[arg(long, value_name = "TEXT", requires = "not_charged")]
+        #[arg(long, value_name = "TEXT", conflicts_with_all = ["charged", "executed", "not_executed", "refund_extra"])]
         evidence: Option<String>,
     },
 }

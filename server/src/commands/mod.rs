@@ -61,7 +61,7 @@ fn locked(settings: Settings, without: fn(&Folder) -> Result<SecretBytes>) -> Re
 
 /// The settings and the secret of a server that may be running: its lock is left alone.
 fn beside(settings: Settings) -> Result<Config> {
-    let folder = Folder::create(&settings.data)?;
+    let folder = Folder::at(&settings.data);
     let given = match &settings.given_secret {
         Some(secret) => Some(secret.clone()),
         None => folder.secret()?,

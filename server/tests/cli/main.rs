@@ -5,5 +5,6 @@
 mod bank;
 mod doctor;
 mod folder;
+mod review;
 mod support;
 mod values;

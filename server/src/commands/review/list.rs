@@ -1,11 +1,12 @@
-//! What waits for a person, one line each.
+//! What waits for a person: its id alone on a line, what is unknown, and what that means for the money.
 
 use std::fmt::Write;
 
 use engine::item_id;
-use payment::State;
-use store::{ReviewItem, Task};
+use payment::{OperationKind, State};
+use store::{ChargeRecord, CheckoutRecord, FollowUp, IntentRecord, ReviewItem, StrangerRecord, Task};
 
+use super::words;
 use crate::answers::rfc3339;
 
 /// The list, or that there is nothing on it.
@@ -13,43 +14,78 @@ pub(super) fn text(items: &[ReviewItem]) -> String {
     if items.is_empty() {
         return "Nothing waits for a person.\n".to_owned();
     }
-    let mut text = String::new();
+    let mut text = match items.len() {
+        1 => "One thing waits for a person.\n".to_owned(),
+        several => format!("{several} things wait for a person.\n"),
+    };
     for item in items {
-        let _infallible = writeln!(text, "{}  {}", item_id(item), line(item));
+        let (what, meaning) = told(item);
+        let _infallible = write!(text, "\n{}\n  {what}\n  {meaning}\n", item_id(item));
     }
-    text.push_str("\n`payonce review show ID` tells the whole story of one.\n");
+    text.push_str("\n`payonce review show ID` tells the whole story of one, and how it can be ended.\n");
     text
 }
 
-fn line(item: &ReviewItem) -> String {
+fn told(item: &ReviewItem) -> (String, String) {
     match item {
-        ReviewItem::Operation { checkout, intent, operation } => {
-            let order = &checkout.order;
-            match (&operation.task, &intent.state) {
-                (Task::Pay, State::NeedsReview { since, why, .. }) => {
-                    format!("order {order}, {}, unresolved since {}: {why:?}", intent.amount, rfc3339(*since))
-                }
-                (Task::Pay, state) => format!("order {order}, {}, {}", intent.amount, state.name()),
-                (Task::FollowUp(follow_up), _) => {
-                    let amount = follow_up.amount.map_or_else(String::new, |amount| format!(" of {amount}"));
-                    let (kind, target) = (follow_up.kind.as_str(), &follow_up.target);
-                    format!("order {order}, {kind}{amount} on {target}: result unknown")
-                }
-            }
-        }
-        ReviewItem::Extra(charge) => format!(
-            "{} taken for {}, which was paid already ({} minor units refunded, {} under way)",
-            charge.amount, charge.checkout, charge.refunded_minor, charge.reserved_minor
-        ),
-        ReviewItem::Stranger(stranger) => {
-            let order = match &stranger.order {
-                Some(order) => {
-                    format!("it names order {order}, which takes no payment until this is resolved")
-                }
-                None => "it names no order".to_owned(),
-            };
-            let (amount, at) = (stranger.amount, rfc3339(stranger.found_at));
-            format!("{amount} taken that no payment of ours asked for, found {at}; {order}")
-        }
+        ReviewItem::Operation { checkout, intent, operation } => match &operation.task {
+            Task::Pay => payment(checkout, intent),
+            Task::FollowUp(row) => follow_up(checkout, row),
+        },
+        ReviewItem::Extra(charge) => extra(charge),
+        ReviewItem::Stranger(found) => stranger(found),
     }
+}
+
+fn payment(checkout: &CheckoutRecord, intent: &IntentRecord) -> (String, String) {
+    let (order, amount) = (&checkout.order, intent.amount);
+    let what = match &intent.state {
+        State::NeedsReview { since, why, .. } => format!(
+            "Payment of {amount} for order {order}: was it taken? Since {}: {}.",
+            rfc3339(*since),
+            words::review(*why)
+        ),
+        state => format!("Payment of {amount} for order {order}: {}.", words::standing(state)),
+    };
+    (what, "The order takes no other payment until this ends; the server goes on asking.".to_owned())
+}
+
+fn follow_up(checkout: &CheckoutRecord, row: &FollowUp) -> (String, String) {
+    let of = row.amount.map_or_else(String::new, |amount| format!(" of {amount}"));
+    let (kind, target, order) = (row.kind.as_str(), &row.target, &checkout.order);
+    let what =
+        format!("The {kind}{of} on {target}, order {order}: was it done? {}.", words::operation(&row.state));
+    let meaning = match row.kind {
+        OperationKind::Refund => {
+            "The sum stays reserved, and the payment takes no other refund, until this ends."
+        }
+        OperationKind::Pay | OperationKind::Capture | OperationKind::Cancel => {
+            "The money is neither captured nor let go by us until this ends."
+        }
+    };
+    (what, meaning.to_owned())
+}
+
+fn extra(charge: &ChargeRecord) -> (String, String) {
+    let (amount, checkout) = (charge.amount, charge.checkout);
+    let what = format!("{amount} taken on {} for {checkout}, which was paid already.", rfc3339(charge.at));
+    let currency = amount.currency();
+    let meaning = format!(
+        "The shopper paid twice. Given back so far: {}; on its way back: {}.",
+        words::sum(charge.refunded_minor, currency),
+        words::sum(charge.reserved_minor, currency)
+    );
+    (what, meaning)
+}
+
+fn stranger(found: &StrangerRecord) -> (String, String) {
+    let (amount, account, at) = (found.amount, found.account.as_str(), rfc3339(found.found_at));
+    let what = format!("{amount} taken in account {account}, found {at}: no payment of ours asked for it.");
+    let meaning = match &found.order {
+        Some(order) => {
+            format!("It names order {order}, for which nothing is sent to the provider until this ends.")
+        }
+        None => "It names no order, and holds nothing up.".to_owned(),
+    };
+    (what, meaning)
 }

@@ -2,14 +2,19 @@
 
 mod list;
 mod story;
+mod words;
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use engine::{Engine, Resolved, Verdict};
 use payment::ObjectId;
 
-use crate::{cli::ReviewCommand, config::Config, setup};
+use crate::{
+    cli::ReviewCommand,
+    config::{Config, Database, Settings},
+    setup,
+};
 
 /// Longest reason or evidence.
 const MAX_TEXT_CHARS: usize = 1_000;
@@ -17,8 +22,15 @@ const MAX_TEXT_CHARS: usize = 1_000;
 /// Does it; 1 where it was refused or nothing was found.
 pub async fn run(config: Config, command: ReviewCommand) -> Result<ExitCode> {
     // What the file says about merchants is for the server to write.
-    let config =
-        Config { settings: crate::config::Settings { merchants: Vec::new(), ..config.settings }, ..config };
+    let config = Config { settings: Settings { merchants: Vec::new(), ..config.settings }, ..config };
+    // One that is not there would be made, empty, and nothing would ever wait in it.
+    let Database::Sqlite(path) = &config.database;
+    if !path.exists() {
+        bail!(
+            "there is no database {}: set PAYONCE_DATA or PAYONCE_DATABASE_URL to the server's",
+            path.display()
+        );
+    }
     let engine = setup::engine(&config).await?;
     match command {
         ReviewCommand::List => {

@@ -1,13 +1,14 @@
 //! The whole story of a payment, for a person to read: what it is, what was sent, what took money, what happened, what can be done
 //! (R24).
 
-use std::fmt::Write;
-
 use anyhow::Result;
 use engine::{Engine, item_id};
-use payment::{IntentId, OrderId, State};
-use store::{CheckoutRecord, IntentRecord, OperationRecord, ReviewItem, Story, Task, Tenant};
+use payment::{IntentId, ObjectId, OperationKind, OrderId, State};
+use store::{
+    ChargeRecord, CheckoutRecord, IntentRecord, OperationRecord, ReviewItem, Stage, Story, Task, Tenant,
+};
 
+use super::words;
 use crate::answers::rfc3339;
 
 /// The story that `id` leads to.
@@ -28,8 +29,10 @@ pub(super) async fn text(engine: &Engine, id: &str) -> Result<Option<String>> {
                 "Object {object} took {amount} in account {account}; no payment of ours asked for it. It names {order}.\n\
                  Found {}. Until it is resolved that order takes no payment.\n\n\
                  What you can do:\n  \
-                 payonce review resolve {object} --charged {object} --reason TEXT   it pays that order\n  \
-                 payonce review resolve {object} --not-charged --reason TEXT        it has nothing to do with us\n",
+                 payonce review resolve {object} --charged {object} --reason TEXT\n      \
+                 it pays that order\n  \
+                 payonce review resolve {object} --not-charged --reason TEXT\n      \
+                 it has nothing to do with us: the order can be paid\n",
                 rfc3339(stranger.found_at)
             )));
         }
@@ -76,7 +79,7 @@ fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story) -> Stri
         tenant.merchant,
         tenant.mode.as_str()
     ));
-    line(format!("  checkout {}, payment {}", checkout.status.as_str(), standing(&intent.state)));
+    line(format!("  checkout {}, payment {}", checkout.status.as_str(), words::standing(&intent.state)));
     if let Some(previous) = intent.previous {
         line(format!("  tries {previous} again"));
     }
@@ -98,7 +101,7 @@ fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story) -> Stri
             "{}{amount} on {}: {}",
             follow_up.kind.as_str(),
             follow_up.target,
-            follow_up.state.name()
+            words::operation(&follow_up.state)
         );
         operation(&mut line, &what, row);
     }
@@ -113,13 +116,13 @@ fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story) -> Stri
     );
     for charge in &story.charges {
         line(format!(
-            "  {}  {}  {} by {}, {} minor units refunded, {} under way{}",
+            "  {}  {}  {} by {}; given back: {}, on its way back: {}{}",
             rfc3339(charge.at),
             charge.amount,
             charge.object,
             charge.intent,
-            charge.refunded_minor,
-            charge.reserved_minor,
+            words::sum(charge.refunded_minor, charge.amount.currency()),
+            words::sum(charge.reserved_minor, charge.amount.currency()),
             if charge.extra { "  EXTRA: the order was paid already" } else { "" }
         ));
     }
@@ -150,55 +153,44 @@ fn operation(line: &mut impl FnMut(String), what: &str, row: &OperationRecord) {
     ));
 }
 
-fn standing(state: &State) -> String {
-    let mut words = state.name().to_string();
-    let _infallible = match state {
-        State::Confirming { since, why, .. } => write!(words, " since {}: {why:?}", rfc3339(*since)),
-        State::NeedsReview { since, why, .. } => write!(words, " since {}: {why:?}", rfc3339(*since)),
-        State::Declined { by, code, .. } => write!(words, " by {}: {code}", by.as_str()),
-        State::Canceled { reason } => write!(words, ": {reason:?}"),
-        State::Succeeded { object, at } => write!(words, " at {} by {object}", rfc3339(*at)),
-        State::Created
-        | State::Processing { .. }
-        | State::RequiresAction { .. }
-        | State::Authorized { .. }
-        | State::Expired { .. } => Ok(()),
-    };
-    words
-}
-
 fn what_can_be_done(intent: &IntentRecord, story: &Story) -> String {
-    let id = intent.id;
+    let id = intent.id.to_string();
     let mut choices = Vec::new();
-    if matches!(intent.state, State::NeedsReview { .. }) {
-        choices.push(format!(
-            "payonce review resolve {id} --charged OBJECT --reason TEXT   this object took the money"
-        ));
-        choices
-            .push(format!("payonce review resolve {id} --not-charged --reason TEXT      no money was taken"));
+    let mut choice = |id: &str, verdict: &str, meaning: &str| {
+        choices.push(format!("  payonce review resolve {id} {verdict} --reason TEXT\n      {meaning}\n"));
+    };
+    if let State::NeedsReview { object, .. } = &intent.state {
+        let object = object.as_ref().map_or("OBJECT", ObjectId::as_str);
+        let charged = format!("--charged {object}");
+        choice(
+            &id,
+            &charged,
+            "this object of the provider took the money: the order is paid (it is asked first)",
+        );
+        choice(
+            &id,
+            "--not-charged",
+            "no money was taken: the order can be paid again (refused until that is proved)",
+        );
     }
-    for row in &story.follow_ups {
-        if row.stage == store::Stage::Review {
-            choices.push(format!(
-                "payonce review resolve {} --executed OBJECT --reason TEXT   it was done",
-                row.id
-            ));
-            choices.push(format!(
-                "payonce review resolve {} --not-executed --reason TEXT      it was not done",
-                row.id
-            ));
-        }
+    for row in story.follow_ups.iter().filter(|row| row.stage == Stage::Review) {
+        let id = row.id.to_string();
+        let object = match (row.task.kind(), &row.object, &row.task) {
+            (OperationKind::Refund, Some(refund), _) => refund.as_str(),
+            (OperationKind::Refund, None, _) | (_, _, Task::Pay) => "REFUND",
+            (_, _, Task::FollowUp(follow_up)) => follow_up.target.as_str(),
+        };
+        choice(&id, &format!("--executed {object}"), "it was done (the provider is asked first)");
+        choice(&id, "--not-executed", "it was not done (refused until that is proved)");
     }
-    for charge in &story.charges {
-        if charge.extra && charge.reserved_minor + charge.refunded_minor < charge.amount.minor() {
-            choices.push(format!(
-                "payonce review resolve {} --refund-extra --reason TEXT   give it back",
-                charge.object
-            ));
-        }
+    let open = |charge: &&ChargeRecord| {
+        charge.extra && charge.reserved_minor + charge.refunded_minor < charge.amount.minor()
+    };
+    for charge in story.charges.iter().filter(open) {
+        choice(charge.object.as_str(), "--refund-extra", "give it back");
     }
     if choices.is_empty() {
         return "Nothing waits for a person here.".to_owned();
     }
-    format!("What you can do:\n  {}", choices.join("\n  "))
+    format!("What you can do:\n{}", choices.concat().trim_end())
 }

@@ -1,0 +1,271 @@
+//! `payonce review`, beside a database that a real engine wrote over two days of a bank in trouble, and beside a running server.
+
+mod trouble;
+
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use self::trouble::Trouble;
+use crate::support::{Ended, Place, SECRET};
+
+/// Longest that a running server may take for a refund.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Every row of every table.
+fn rows(place: &Place) -> Vec<String> {
+    let database = Connection::open(place.path("payonce-data/payonce.db")).unwrap();
+    let mut tables =
+        database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").unwrap();
+    let tables: Vec<String> = tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let mut rows = Vec::new();
+    for table in tables {
+        let mut all = database.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
+        let width = all.column_count();
+        let mut found = all.query([]).unwrap();
+        while let Some(row) = found.next().unwrap() {
+            let values: Vec<_> =
+                (0..width).map(|column| format!("{:?}", row.get_ref(column).unwrap())).collect();
+            rows.push(format!("{table}: {}", values.join(", ")));
+        }
+    }
+    rows
+}
+
+#[track_caller]
+fn told(ended: &Ended, parts: &[&str]) {
+    assert_eq!(ended.code, Some(0), "{}", ended.all());
+    for part in parts {
+        assert!(ended.stdout.contains(part), "{part:?} is missing in:\n{}", ended.stdout);
+    }
+    for code in ["Overdue", "NoAnswer", "Some(", "Timestamp", "minor unit", " ms"] {
+        assert!(!ended.stdout.contains(code), "{code:?} is how the code says it:\n{}", ended.stdout);
+    }
+}
+
+#[test]
+fn what_waits_is_listed_shown_and_ended_in_words() {
+    let trouble = Trouble::new();
+    let place = &trouble.place;
+    let before = rows(place);
+    let list = place.run(&["review", "list"]);
+    told(
+        &list,
+        &[
+            "4 things wait for a person",
+            "Payment of 1500.00 RUB for order A-1: was it taken?",
+            "The order takes no other payment until this ends",
+            "The refund of 500.00 RUB on",
+            "The shopper paid twice. Given back so far: nothing",
+            "It names order D-4, for which nothing is sent",
+            "payonce review show ID",
+        ],
+    );
+    let lines: Vec<_> = list.stdout.lines().collect();
+    for id in trouble.ids() {
+        assert!(lines.contains(&id.as_str()), "{id} stands alone, to be copied, in:\n{}", list.stdout);
+    }
+    r24_show_tells_the_whole_story(&trouble);
+    assert_eq!(rows(place), before, "looking changes nothing");
+    for secret in [SECRET, "test_demo", "sk_test_zerno"] {
+        assert!(!list.all().contains(secret));
+    }
+    what_is_against_the_provider_or_makes_no_sense_is_refused(&trouble);
+    what_is_said_with_a_reason_is_written_down(&trouble);
+    beside_a_running_server(&trouble);
+}
+
+/// Operation, attempts, stage, external id and outcome.
+fn r24_show_tells_the_whole_story(trouble: &Trouble) {
+    let show = |id: &str| trouble.place.run(&["review", "show", id]);
+    let story = show(&trouble.payment);
+    told(
+        &story,
+        &[
+            "of order A-1",
+            "waits for a person since",
+            "operation op_",
+            "provider key",
+            "account 100500, object —",
+            "first sent",
+            "may be sent until",
+            "send 1",
+            "unknown: no answer after the request was sent",
+            "No money was taken for this order, as far as is known.",
+            "processing → confirming",
+            "confirming → needs_review  overdue",
+            &format!("payonce review resolve {} --charged OBJECT --reason TEXT", trouble.payment),
+            &format!("payonce review resolve {} --not-charged --reason TEXT", trouble.payment),
+        ],
+    );
+    for same in ["A-1", &trouble.checkout] {
+        assert_eq!(show(same).stdout, story.stdout, "{same}");
+    }
+    told(
+        &show(&trouble.refund),
+        &[
+            &trouble.refund,
+            &format!("refund 500.00 RUB on {}", trouble.refunded),
+            "result unknown, waits for a person since",
+            &format!("payonce review resolve {} --executed REFUND", trouble.refund),
+            &format!("payonce review resolve {} --not-executed", trouble.refund),
+            "given back: nothing, on its way back: 500.00 RUB",
+        ],
+    );
+    told(
+        &show(&trouble.extra),
+        &[
+            "EXTRA: the order was paid already",
+            &format!("payonce review resolve {} --refund-extra --reason TEXT", trouble.extra),
+        ],
+    );
+    told(
+        &show(&trouble.stranger),
+        &[
+            "no payment of ours asked for it",
+            "It names D-4",
+            &format!("payonce review resolve {0} --charged {0} --reason TEXT", trouble.stranger),
+            "--not-charged --reason TEXT",
+        ],
+    );
+    for nothing in ["pi_00000000000000000000000000000001", "op_1", "E-5", "'; --"] {
+        let ended = show(nothing);
+        ended.refused(&["there is no payment, checkout", nothing]);
+        assert_eq!(ended.stdout, "");
+    }
+}
+
+fn what_is_against_the_provider_or_makes_no_sense_is_refused(trouble: &Trouble) {
+    let place = &trouble.place;
+    let resolve = |arguments: &[&str]| place.run(&[&["review", "resolve"], arguments].concat());
+    let (reason, payment) = (["--reason", "checked"], trouble.payment.as_str());
+    let with_reason = |arguments: &[&str]| resolve(&[arguments, &reason].concat());
+    with_reason(&[payment, "--not-charged"]).refused(&["not done", &trouble.taken, "it is succeeded"]);
+    with_reason(&[payment, "--charged", "nothing-77"]).refused(&["not done", "does not show nothing-77"]);
+    with_reason(&[payment, "--charged", &trouble.refunded]).refused(&["is known already as the charge of"]);
+    with_reason(&[payment, "--not-executed"]).refused(&["--charged OBJECT or --not-charged"]);
+    with_reason(&[&trouble.refund, "--not-executed"]).refused(&["the listing holds this refund"]);
+    with_reason(&[&trouble.extra, "--not-charged"]).refused(&["--refund-extra"]);
+    with_reason(&[&trouble.stranger, "--refund-extra"]).refused(&["--not-charged"]);
+    with_reason(&["E-5", "--not-charged"])
+        .refused(&["E-5 does not wait for a person", "payonce review list"]);
+    for empty in ["", "  ", "two\nlines"] {
+        resolve(&[payment, "--charged", &trouble.taken, "--reason", empty])
+            .refused(&["--reason", "1 to 1000"]);
+    }
+    with_reason(&[payment, "--charged", ""]).refused(&["is no provider's object"]);
+    for wrong in [
+        &[payment, "--not-charged"][..],
+        &[payment, "--reason", "no verdict"],
+        &[payment, "--not-charged", "--not-executed", "--reason", "two verdicts"],
+        &[payment, "--charged", "x", "--evidence", "y", "--reason", "evidence of nothing"],
+        &["--not-charged", "--reason", "no id"],
+    ] {
+        let ended = resolve(wrong);
+        assert_eq!(ended.code, Some(2), "{wrong:?}: {}", ended.all());
+        assert!(ended.stderr.contains("Usage"), "{}", ended.stderr);
+    }
+    assert!(place.run(&["review", "list"]).stdout.contains("4 things"));
+}
+
+fn what_is_said_with_a_reason_is_written_down(trouble: &Trouble) {
+    let place = &trouble.place;
+    let resolve = |id: &str, verdict: &[&str], reason: &str| {
+        place.run(&[&["review", "resolve", id], verdict, &["--reason", reason]].concat())
+    };
+    let paid = resolve(&trouble.payment, &["--charged", &trouble.taken], "seen in the bank's dashboard");
+    told(&paid, &["is paid", &trouble.taken, "1500.00 RUB", "order A-1"]);
+    told(
+        &place.run(&["review", "show", "A-1"]),
+        &[
+            "checkout paid, payment paid by",
+            "judged_charged",
+            "seen in the bank's dashboard",
+            "Nothing waits for a person here.",
+        ],
+    );
+    told(
+        &resolve(&trouble.refund, &["--executed", &trouble.made], "the bank says so"),
+        &["the refund of", "was done"],
+    );
+    told(&place.run(&["review", "show", "B-2"]), &["given back: 500.00 RUB", "the bank says so"]);
+    let linked = resolve(&trouble.stranger, &["--charged", &trouble.stranger], "paid at the till");
+    told(&linked, &["pays order D-4"]);
+    told(&place.run(&["review", "show", "D-4"]), &["checkout paid", "paid at the till"]);
+    let twice = resolve(&trouble.payment, &["--charged", &trouble.taken], "again");
+    twice.refused(&["does not wait for a person"]);
+    told(&place.run(&["review", "list"]), &["One thing waits", &trouble.extra]);
+}
+
+/// Its lock on the folder is not ours, and it does what was said.
+fn beside_a_running_server(trouble: &Trouble) {
+    let place = &trouble.place;
+    let serving = place.start(&["serve"]);
+    serving.line_with("Payonce serves");
+    told(&place.run(&["review", "list"]), &["One thing waits", &trouble.extra]);
+    let resolved =
+        place.run(&["review", "resolve", &trouble.extra, "--refund-extra", "--reason", "the shopper called"]);
+    told(&resolved, &["gives 1500.00 RUB of", &trouble.extra]);
+    let refunded = |ledger: &Value| {
+        let of = |refund: &&Value| refund["payment_id"] == trouble.extra.as_str();
+        ledger["refunds"].as_array().unwrap().iter().filter(of).count()
+    };
+    let began = Instant::now();
+    while place.run(&["review", "list"]).stdout != "Nothing waits for a person.\n" {
+        assert!(began.elapsed() < PATIENCE, "the server does it");
+    }
+    assert_eq!(refunded(&trouble.ledger()), 1);
+    assert_eq!(serving.terminate().code, Some(0));
+    told(
+        &place.run(&["review", "show", "C-3"]),
+        &["given back: 1500.00 RUB", "the shopper called", "refund.done"],
+    );
+}
+
+#[test]
+fn nothing_waits_in_a_fresh_database() {
+    let place = Place::new().set("PAYONCE_SECRET", SECRET);
+    assert_eq!(place.run(&["migrate"]).code, Some(0));
+    let list = place.run(&["review", "list"]);
+    assert_eq!((list.code, list.stdout.as_str()), (Some(0), "Nothing waits for a person.\n"));
+    place
+        .run(&["review", "resolve", "x", "--not-charged", "--reason", "y"])
+        .refused(&["does not wait for a person"]);
+}
+
+/// A folder misspelled would be an empty database in which nothing ever waits.
+#[test]
+fn a_database_that_is_not_there_is_said_and_not_made() {
+    let place = Place::new().set("PAYONCE_SECRET", SECRET);
+    place.run(&["review", "list"]).refused(&[
+        "there is no database",
+        "payonce-data/payonce.db",
+        "PAYONCE_DATA",
+    ]);
+    assert!(!place.path("payonce-data").exists());
+}
+
+#[test]
+fn without_the_right_secret_it_says_what_to_do() {
+    let trouble = Trouble::calm();
+    let secretless = Place::new();
+    let data = trouble.place.path("payonce-data");
+    let data = data.to_str().unwrap();
+    secretless.run(&["review", "list", "--data", data]).refused(&["PAYONCE_SECRET is not set"]);
+    let other = "b3RoZXIgb3RoZXIgb3RoZXIgb3RoZXIgb3RoZXIgb3Q=";
+    let wrong = secretless.run(&["review", "list", "--data", data, "--secret", other]);
+    wrong.refused(&["another PAYONCE_SECRET", "mer_1", "PAYONCE_SECRET_OLD"]);
+    assert!(!wrong.all().contains(other));
+    let both = ["review", "list", "--data", data, "--secret", other, "--secret-old", SECRET];
+    assert_eq!(secretless.run(&both).code, Some(0));
+}
+
+#[test]
+fn a_review_without_a_command_says_what_there_is() {
+    let ended = Place::new().run(&["review"]);
+    assert_eq!(ended.code, Some(2));
+    for part in ["list", "show", "resolve"] {
+        assert!(ended.stderr.contains(part), "{}", ended.stderr);
+    }
+}
