@@ -138,7 +138,7 @@ impl Bank {
             intent: self.books().intent_of(asked),
         };
         assert_ne!(self.killed(), Some(sent.intent), "whoever sends this dies of it");
-        if !matches!(fault, Some(Fault::NotSent)) && !(request.may_leave)() {
+        if !(request.may_leave)() {
             self.books().stopped.push(sent);
             return Err(not_executed(NotExecutedReason::TooLate, None));
         }

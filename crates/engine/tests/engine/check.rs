@@ -57,7 +57,7 @@ fn check_intents(chain: &[(IntentRecord, Story)]) {
         assert_eq!(earlier.state.stance(), Stance::Free, "6, 10: {} is followed", earlier.id);
     }
     for pair in chain.windows(2) {
-        let ended = pair[0].1.journal.iter().rev().find(|row| TERMINALS.contains(&row.line.to.as_str()));
+        let ended = pair[0].1.journal.iter().find(|row| TERMINALS.contains(&row.line.to.as_str()));
         let made_at = pair[1].0.created_at;
         assert!(ended.is_some_and(|row| row.line.at <= made_at), "6: {} came too early", pair[1].0.id);
     }

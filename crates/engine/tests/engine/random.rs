@@ -10,7 +10,7 @@ use crate::{
     bank::{Fault, pending},
     check::{check, check_to_the_last_object},
     merchant::tenant,
-    world::{DAY, LEASE_MS, MINUTE, RETRY, SECOND, World, create_key, run, terms},
+    world::{DAY, EXECUTE_MS, LEASE_MS, MINUTE, RETRY, SECOND, TOKEN_LIFE_MS, World, create_key, run, terms},
 };
 
 const ORDERS: [&str; 3] = ["1", "2", "3"];
@@ -40,6 +40,13 @@ enum Act {
         sleeps: bool,
     },
     WakeUp,
+    /// Another server starts, perhaps after nobody was alive for a while.
+    Start,
+    Beat,
+    Sweep,
+    /// The network brings the last request once more, late.
+    Straggler,
+    SetWall(i64),
     Next(Fault),
     Decide(u8),
     Confirm,
@@ -73,6 +80,11 @@ fn any_act() -> impl Strategy<Value = Act> {
             .prop_map(|(order, there, dies, sleeps)| Act::Submit { order, there, dies, sleeps }),
         5 => (any::<bool>(), rarely(), rarely()).prop_map(|(there, dies, sleeps)| Act::Work { there, dies, sleeps }),
         2 => Just(Act::WakeUp),
+        1 => Just(Act::Start),
+        1 => Just(Act::Beat),
+        2 => Just(Act::Sweep),
+        1 => Just(Act::Straggler),
+        1 => prop::sample::select(vec![-7_200_000, 7_200_000]).prop_map(Act::SetWall),
         5 => any_fault().prop_map(Act::Next),
         1 => (0_u8..4).prop_map(Act::Decide),
         1 => Just(Act::Confirm),
@@ -128,12 +140,16 @@ impl Play {
             }
             Act::WakeUp => {
                 let Some(claim) = self.asleep.pop() else { return };
-                // What slept past execute-until is stopped by the clocks of its process, which are not of this world.
-                let until = claim.work.operation.execute_until.unwrap();
-                if self.world.clock.now() < until {
-                    self.engine(false).drive(claim).await.unwrap();
-                }
+                self.engine(false).drive(claim).await.unwrap();
             }
+            Act::Start => drop(self.engine(true).start().await.unwrap()),
+            Act::Beat => self.engine(true).beat().await.unwrap(),
+            Act::Sweep => {
+                let merchant = self.world.merchant().await;
+                self.engine(true).sweep_merchant(&merchant).await.unwrap();
+            }
+            Act::Straggler => self.straggler().await,
+            Act::SetWall(ms) => self.world.clock.set_wall(ms),
             Act::Next(fault) => self.world.bank.next([fault]),
             Act::Decide(to) => self.world.bank.decides(match to {
                 0 | 1 => pending(),
@@ -143,6 +159,15 @@ impl Play {
             Act::Confirm => self.confirm(),
             Act::Expire => drop(self.engine(false).expire().await.unwrap()),
             Act::Advance(ms) => self.world.clock.advance(ms),
+        }
+    }
+
+    /// An unanswered request arrives a second time, or for the first, while its card token lives.
+    async fn straggler(&self) {
+        let Some(sent) = self.world.bank.sent().pop() else { return };
+        let alive = self.world.clock.now().since_ms(sent.at) < TOKEN_LIFE_MS - EXECUTE_MS;
+        if alive && self.world.intent(sent.intent).await.state.name() == StateName::Confirming {
+            self.world.bank.repeat_last();
         }
     }
 
@@ -164,6 +189,11 @@ impl Play {
     async fn heal(&self) {
         self.world.bank.heal();
         self.confirm();
+        let merchant = self.world.merchant().await;
+        self.world.clock.advance(LEASE_MS);
+        while !self.engine(true).sweep_merchant(&merchant).await.unwrap().complete {
+            self.world.clock.advance(LEASE_MS);
+        }
         self.world.settle(self.engine(true)).await;
         // What stands before a person is still asked about.
         self.world.clock.advance(RETRY.max_ms);
