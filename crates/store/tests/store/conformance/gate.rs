@@ -1,7 +1,7 @@
 //! The gate: after a gap in our own life nothing is dispatched until the listing has been read (fault 23).
 
 use payment::{Event, Mode, NotExecutedReason, ProviderAccount, StateName, Step};
-use store::{KnownKey, Start, Submitted, SweepRow, Tenant};
+use store::{Committed, KnownKey, Start, Submitted, SweepRow, Tenant};
 
 use crate::{
     commands::{EXECUTE_MS, LEASE_MS, WAKE_MS, frozen, outcome, submit, succeeded, tenant, tenant_of},
@@ -15,6 +15,7 @@ behaviours!(
     fault_23_after_a_gap_every_account_waits,
     fault_23_while_gated_a_submission_is_taken_and_sent_afterwards,
     fault_23_while_gated_a_repeated_submission_is_known,
+    fault_23_while_gated_a_submission_sends_under_no_lookers_lease,
     fault_23_what_is_unanswered_is_asked_for_while_gated,
     fault_23_what_was_never_executed_waits_and_ends_in_time,
     fault_23_the_gate_survives_a_restart,
@@ -129,6 +130,21 @@ async fn fault_23_while_gated_a_repeated_submission_is_known(world: World) {
     let again = world.store.submit(command).await.unwrap();
     assert!(matches!(again, Submitted::Known(KnownKey::Same { answer: None, .. })), "{again:?}");
     assert_eq!(world.story(intent.id).await, story);
+}
+
+async fn fault_23_while_gated_a_submission_sends_under_no_lookers_lease(world: World) {
+    let gate = world.gated().await;
+    let (checkout, intent) = world.offer("order-1").await;
+    // The sweep has it in hand at this very moment.
+    let seen = world.looked(intent.id).await;
+    let taken = world.store.submit(submit(&checkout, &intent)).await.unwrap();
+    assert!(matches!(taken, Submitted::Known(KnownKey::Same { answer: None, .. })), "{taken:?}");
+    let story = world.story(intent.id).await;
+    assert!(story.attempts.is_empty() && story.operation.lease.is_none());
+    let stale = world.store.commit(outcome(&seen, succeeded("object-1"))).await.unwrap();
+    assert!(matches!(stale, Committed::Stale { .. }), "{stale:?}");
+    world.read_for(gate).await;
+    assert_eq!(world.due(10).await[0].step, Step::Send);
 }
 
 async fn fault_23_what_is_unanswered_is_asked_for_while_gated(world: World) {
