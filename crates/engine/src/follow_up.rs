@@ -311,7 +311,7 @@ impl Engine {
                     hand.ended = Some((attempt, format!("refund {}", seen.object)));
                     hand.see_refund(&seen, &evidence);
                 }
-                other => {
+                other @ (Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. }) => {
                     hand.ended = Some((attempt, no_object_words(&other)));
                     hand.refuse(other);
                 }
@@ -323,7 +323,7 @@ impl Engine {
         hand.ended = Some((attempt, outcome_words(&reply)));
         match reply {
             Reply::Object(seen) => hand.see_payment(seen, &evidence),
-            other => {
+            other @ (Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. }) => {
                 let rejected = matches!(other, Reply::Rejected { .. });
                 hand.refuse(other);
                 if rejected && !hand.state.is_terminal() {

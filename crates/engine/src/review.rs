@@ -166,12 +166,16 @@ impl Engine {
                         )?;
                         ended_without_money(claimed)
                     }
-                    status => refused(format!(
+                    status @ (ObjectStatus::Pending { .. }
+                    | ObjectStatus::WaitingForCapture
+                    | ObjectStatus::Succeeded) => refused(format!(
                         "{object} is not over at the provider: it is {}",
                         status_words(&status)
                     )),
                 },
-                _silent => self.judge_without_listing(claimed, hand, evidence, reason),
+                Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                    self.judge_without_listing(claimed, hand, evidence, reason)
+                }
             };
         }
         let listing = self.list_ours(claimed).await?;
@@ -312,7 +316,10 @@ impl Engine {
         if follow_up.kind != OperationKind::Refund {
             return match self.provider.query(&account, &follow_up.target).await {
                 Reply::Object(seen) if seen.status == ObjectStatus::WaitingForCapture => not_executed,
-                _other => {
+                Reply::Object(_)
+                | Reply::NotExecuted { .. }
+                | Reply::Rejected { .. }
+                | Reply::Unknown { .. } => {
                     Ok(Err(format!("the provider does not show {} waiting for capture", follow_up.target)))
                 }
             };
@@ -390,6 +397,9 @@ impl Engine {
                 ))
             }
             OpenedFollowUp::Unfinished(operation) => refused(format!("{} is at it already", operation.id)),
+            OpenedFollowUp::Exceeds { .. } if charge.reserved_minor > 0 => {
+                refused(format!("{} is being given back already", charge.object))
+            }
             OpenedFollowUp::Exceeds { .. } => refused("there is nothing left to refund"),
             OpenedFollowUp::NotNow => refused("the charge is not known any more"),
         }

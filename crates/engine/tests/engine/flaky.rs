@@ -20,6 +20,8 @@ pub enum Call {
     OpenCheckout,
     Submit,
     Commit,
+    OpenFollowUp,
+    ResolveStranger,
     Settle,
     AcceptNotice,
     SettleNotice,
@@ -104,7 +106,7 @@ impl Store for Flaky {
     }
 
     async fn open_follow_up(&self, command: OpenFollowUp) -> Result<OpenedFollowUp, StoreError> {
-        self.inner.open_follow_up(command).await
+        self.through(Call::OpenFollowUp, self.inner.open_follow_up(command)).await
     }
 
     async fn look_now(&self, tenant: Tenant, intent: IntentId) -> Result<bool, StoreError> {
@@ -154,7 +156,7 @@ impl Store for Flaky {
         stranger: StrangerRecord,
         resolution: Resolution,
     ) -> Result<bool, StoreError> {
-        self.inner.resolve_stranger(stranger, resolution).await
+        self.through(Call::ResolveStranger, self.inner.resolve_stranger(stranger, resolution)).await
     }
 
     async fn review(&self, limit: u32) -> Result<Vec<ReviewItem>, StoreError> {

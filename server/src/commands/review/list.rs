@@ -54,7 +54,7 @@ fn follow_up(checkout: &CheckoutRecord, row: &FollowUp) -> (String, String) {
     let of = row.amount.map_or_else(String::new, |amount| format!(" of {amount}"));
     let (kind, target, order) = (row.kind.as_str(), &row.target, &checkout.order);
     let what =
-        format!("The {kind}{of} on {target}, order {order}: was it done? {}.", words::operation(&row.state));
+        format!("The {kind}{of} on {target}, order {order}: {}. Was it done?", words::operation(&row.state));
     let meaning = match row.kind {
         OperationKind::Refund => {
             "The sum stays reserved, and the payment takes no other refund, until this ends."

@@ -11,12 +11,17 @@ use uuid::Uuid;
 
 use super::wire::Order;
 
+/// Whose a payment is that somebody else made.
+pub const NOBODY: IntentId = IntentId(Uuid::max());
+
 /// What the bank says falsely of its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lie {
     Amount,
     Currency,
     Owner,
+    /// Names another payment, another operation.
+    Another,
 }
 
 /// A payment.
@@ -93,7 +98,7 @@ impl Ledger {
 
     /// Somebody else takes money for an order.
     pub fn put_stranger(&mut self, account: &str, order: OrderId, amount: Money, at: Timestamp) -> ObjectId {
-        let (intent, checkout) = (IntentId(Uuid::max()), CheckoutId(Uuid::max()));
+        let (intent, checkout) = (NOBODY, CheckoutId(Uuid::max()));
         let order = Order { intent, checkout, order, amount };
         let id = self.put(account.to_owned(), &order, ObjectStatus::Succeeded, at);
         self.object(&id).stranger = true;
@@ -224,7 +229,7 @@ impl Ledger {
             object: object.id.clone(),
             status: object.status.clone(),
             amount: self.sum_shown(object.amount),
-            intent: ours.then_some(object.intent),
+            intent: if self.lie == Some(Lie::Another) { Some(NOBODY) } else { ours.then_some(object.intent) },
             order: Some(object.order.clone()),
             paid_with: Some(PaidWith { last4: Some("4444".into()) }),
             created_at: Some(object.at),
@@ -239,14 +244,18 @@ impl Ledger {
             payment: refund.payment.clone(),
             status: refund.status.clone(),
             amount: self.sum_shown(refund.amount),
-            operation: (self.lie != Some(Lie::Owner)).then_some(refund.operation),
+            operation: match self.lie {
+                Some(Lie::Owner) => None,
+                Some(Lie::Another) => Some(OperationId(Uuid::max())),
+                None | Some(Lie::Amount | Lie::Currency) => Some(refund.operation),
+            },
             created_at: Some(refund.at),
         }
     }
 
     fn sum_shown(&self, sum: Money) -> Money {
         match self.lie {
-            None | Some(Lie::Owner) => sum,
+            None | Some(Lie::Owner | Lie::Another) => sum,
             Some(Lie::Amount) => Money::from_minor(sum.minor() + 1, sum.currency()).unwrap(),
             Some(Lie::Currency) => Money::from_minor(sum.minor(), Currency::parse("USD").unwrap()).unwrap(),
         }

@@ -1,0 +1,158 @@
+//! Money that was taken twice: found, told, and given back where that is the merchant's setting (N5, fault 63).
+
+use std::sync::Arc;
+
+use engine::Engine;
+use payment::{CheckoutStatus, OperationKind, OperationState};
+use store::{ChargeRecord, ReviewItem};
+
+use super::{finish, state};
+use crate::{
+    bank::Fault,
+    flaky::{Call, Flaky, When},
+    merchant::{ACCOUNT, merchant, secret_of, tenant},
+    scenarios,
+    world::{LEASE_MS, Offer, World},
+};
+
+scenarios! {
+    n5_fault_63_an_extra_stands_before_a_person_without_the_setting,
+    n5_fault_63_an_extra_is_given_back_once_where_the_merchant_wants_it,
+    n5_a_refund_opened_by_one_who_died_is_not_opened_again,
+    n5_what_the_provider_refused_to_give_back_stands_before_a_person,
+    n5_two_servers_give_an_extra_back_once,
+    n5_the_charge_that_paid_is_never_given_back_by_itself,
+}
+
+/// A provider that lost its keys took the money twice: both objects are found.
+async fn charged_twice(world: &World, engine: &Engine) -> Offer {
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(engine, "1").await;
+    world.bank.forget_keys();
+    world.settle(engine).await;
+    assert_eq!((world.bank.charges(), world.status(&offer).await), (2, CheckoutStatus::Paid));
+    let swept = engine.sweep_merchant(&wants(world, false)).await.unwrap();
+    assert_eq!((swept.news, swept.complete), (1, true));
+    offer
+}
+
+fn wants(world: &World, refund_extras: bool) -> store::MerchantRecord {
+    let mut record = merchant(tenant(), ACCOUNT, &secret_of(ACCOUNT), &world.vault);
+    record.refund_extras = refund_extras;
+    world.merchants.put(record.clone());
+    record
+}
+
+async fn extra(world: &World, offer: &Offer) -> ChargeRecord {
+    let charges = world.story(offer).await.charges;
+    assert_eq!(charges.len(), 2);
+    charges.into_iter().find(|charge| charge.extra).unwrap()
+}
+
+/// What stands before a person of it.
+async fn waiting(engine: &Engine) -> Vec<ReviewItem> {
+    engine.review().await.unwrap()
+}
+
+async fn n5_fault_63_an_extra_stands_before_a_person_without_the_setting(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    for _ in 0..3 {
+        assert_eq!(engine.refund_extras().await.unwrap(), 0);
+        engine.sweep_merchant(&wants(&world, false)).await.unwrap();
+    }
+    let extra = extra(&world, &offer).await;
+    assert_eq!(waiting(&engine).await, [ReviewItem::Extra(Box::new(extra))]);
+    let told = world.journal(&offer).await;
+    assert_eq!(told.iter().filter(|line| *line == "anomaly: extra_charge").count(), 1, "{told:?}");
+    assert!(world.bank.sent_for(OperationKind::Refund).is_empty());
+}
+
+async fn n5_fault_63_an_extra_is_given_back_once_where_the_merchant_wants_it(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    wants(&world, true);
+    let extra = extra(&world, &offer).await;
+    assert_eq!(engine.refund_extras().await.unwrap(), 1);
+    assert_eq!(engine.refund_extras().await.unwrap(), 0);
+    let refund = world.story(&offer).await.follow_ups.remove(0);
+    assert!(matches!(finish(&world, &engine, &offer, refund.id).await, OperationState::Succeeded { .. }));
+    for _ in 0..3 {
+        assert_eq!(engine.refund_extras().await.unwrap(), 0);
+        engine.sweep_merchant(&wants(&world, true)).await.unwrap();
+    }
+    let refunds = world.bank.refunds();
+    assert_eq!(refunds.len(), 1, "once");
+    assert_eq!((&refunds[0].payment, refunds[0].amount), (&extra.object, extra.amount), "all of the extra");
+    assert_eq!(waiting(&engine).await, [], "nobody has to look any more");
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+    let reason = "the order was paid already";
+    assert!(world.journal(&offer).await.iter().any(|line| line.contains(reason)), "it says why");
+}
+
+async fn n5_a_refund_opened_by_one_who_died_is_not_opened_again(world: World) {
+    for when in [When::Before, When::After] {
+        let world = world.clone();
+        let engine = world.engine();
+        if when == When::Before {
+            charged_twice(&world, &engine).await;
+            wants(&world, true);
+        }
+        let offer = world.order("1").await;
+        let mut dying = world.engine();
+        // Both the opening and its repetition.
+        dying.store =
+            Flaky::new(Arc::clone(&world.store), &[(Call::OpenFollowUp, when), (Call::OpenFollowUp, when)]);
+        assert!(dying.refund_extras().await.is_err());
+        let opened = world.story(&offer).await.follow_ups.len();
+        assert_eq!(opened, usize::from(when == When::After));
+    }
+    let (engine, offer) = (world.engine(), world.order("1").await);
+    assert_eq!(engine.refund_extras().await.unwrap(), 0);
+    let refunds = world.story(&offer).await.follow_ups;
+    assert_eq!(refunds.len(), 1);
+    // And by one who died in the middle of it.
+    assert_eq!(world.engine().claim_due(1).await.unwrap().len(), 1);
+    world.clock.advance(LEASE_MS);
+    finish(&world, &engine, &offer, refunds[0].id).await;
+    assert_eq!((engine.refund_extras().await.unwrap(), world.bank.refunds().len()), (0, 1));
+}
+
+async fn n5_what_the_provider_refused_to_give_back_stands_before_a_person(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    wants(&world, true);
+    world.bank.next_for(OperationKind::Refund, [Fault::BadRequest]);
+    assert_eq!(engine.refund_extras().await.unwrap(), 1);
+    let refund = world.story(&offer).await.follow_ups.remove(0);
+    finish(&world, &engine, &offer, refund.id).await;
+    assert!(matches!(state(&world, &offer, refund.id).await, OperationState::Rejected { .. }));
+    for _ in 0..3 {
+        assert_eq!(engine.refund_extras().await.unwrap(), 0, "it would be refused again");
+    }
+    let extra = extra(&world, &offer).await;
+    assert_eq!((extra.reserved_minor, extra.refunded_minor), (0, 0));
+    assert_eq!(waiting(&engine).await, [ReviewItem::Extra(Box::new(extra))]);
+}
+
+async fn n5_two_servers_give_an_extra_back_once(world: World) {
+    let (one, other) = (world.engine(), world.engine());
+    let offer = charged_twice(&world, &one).await;
+    wants(&world, true);
+    let (first, second) = tokio::join!(one.refund_extras(), other.refund_extras());
+    first.unwrap();
+    second.unwrap();
+    let refunds = world.story(&offer).await.follow_ups;
+    assert_eq!(refunds.len(), 1);
+    finish(&world, &one, &offer, refunds[0].id).await;
+    assert_eq!(world.bank.refunds().len(), 1);
+}
+
+async fn n5_the_charge_that_paid_is_never_given_back_by_itself(world: World) {
+    let engine = world.engine();
+    wants(&world, true);
+    world.paying(&engine, "1").await;
+    assert_eq!(engine.refund_extras().await.unwrap(), 0);
+    assert!(!engine.run_once().await.unwrap() && world.bank.sent_for(OperationKind::Refund).is_empty());
+}

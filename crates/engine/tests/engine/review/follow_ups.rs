@@ -1,0 +1,197 @@
+//! `--executed OBJECT`, `--not-executed` and `--refund-extra`.
+
+use engine::{Engine, Verdict, item_id};
+use payment::{CheckoutStatus, ObjectId, OperationKind, OperationState, State, StateName};
+use store::{OperationRecord, ReviewItem};
+
+use super::{REASON, done, object, object_of, refused, resolve, rows};
+use crate::{
+    bank::{Fault, Lie},
+    follow_ups::{finish, now, open, ready_for, refund, state, step, sum_of, sums, work_for},
+    merchant::{ACCOUNT, merchant, secret_of, tenant},
+    scenarios,
+    world::{DAY, GAP_MS, HOUR, MINUTE, Offer, World, rub},
+};
+
+scenarios! {
+    an_executed_refund_is_counted,
+    a_refund_that_is_another_or_not_done_or_not_shown_is_refused,
+    a_refund_that_was_not_executed_needs_a_dead_key_and_two_listings,
+    a_refund_that_the_listing_holds_was_executed,
+    a_capture_and_a_cancel_end_as_the_payment_shows,
+    a_follow_up_takes_no_verdict_of_a_payment,
+    n5_an_extra_is_given_back_by_a_persons_word_once,
+}
+
+/// A follow-up in review, the bank silent until now.
+async fn stuck(world: &World, engine: &Engine, kind: OperationKind, lost: Fault) -> (Offer, OperationRecord) {
+    let offer = ready_for(world, engine, kind, kind.as_str()).await;
+    world.bank.every(Some(lost));
+    let operation = open(engine, &offer, kind, sum_of(kind)).await;
+    assert!(matches!(finish(world, engine, &offer, operation.id).await, OperationState::NeedsReview { .. }));
+    world.bank.every(None);
+    (offer, operation)
+}
+
+fn refund_object(world: &World, operation: &OperationRecord) -> ObjectId {
+    world.bank.refunds().into_iter().find(|refund| refund.operation == operation.id).unwrap().id
+}
+
+async fn assert_told(world: &World, offer: &Offer, event: &str) {
+    let line = world.journal(offer).await.into_iter().find(|line| line.starts_with(event)).unwrap();
+    assert!(line.contains("a person") && line.contains(REASON), "{line}");
+}
+
+async fn an_executed_refund_is_counted(world: World) {
+    let engine = world.engine();
+    let (offer, operation) = stuck(&world, &engine, OperationKind::Refund, Fault::LoseAnswer).await;
+    let made = refund_object(&world, &operation);
+    let words = done(resolve(&engine, operation.id, Verdict::Executed(made.clone())).await);
+    assert!(words.contains("refund") && words.contains("done"), "{words}");
+    assert!(matches!(state(&world, &offer, operation.id).await, OperationState::Succeeded { .. }));
+    assert_eq!(
+        (now(&world, &offer, operation.id).await.object, sums(&world, &offer).await),
+        (Some(made), (0, 150_000))
+    );
+    assert_told(&world, &offer, "refund.judged_executed").await;
+    assert!(engine.review().await.unwrap().is_empty() && !engine.run_once().await.unwrap());
+}
+
+async fn a_refund_that_is_another_or_not_done_or_not_shown_is_refused(world: World) {
+    let engine = world.engine();
+    let offer = world.paying(&engine, "1").await;
+    let other = refund(&engine, &offer, "300.00").await;
+    finish(&world, &engine, &offer, other.id).await;
+    world.bank.every(Some(Fault::LoseRequest));
+    let lost = refund(&engine, &offer, "300.00").await;
+    finish(&world, &engine, &offer, lost.id).await;
+    world.bank.every(None);
+    let executed = |id| Verdict::Executed(id);
+    let others = refund_object(&world, &other);
+    refused(&world, &offer, lost.id, executed(others.clone()), "is another refund").await;
+    refused(&world, &offer, lost.id, executed(object("refund-77")), "does not show").await;
+    refused(&world, &offer, lost.id, executed(object_of(&world, &offer)), "does not show").await;
+    world.bank.lies(Some(Lie::Amount));
+    refused(&world, &offer, lost.id, executed(others.clone()), "is another refund").await;
+    world.bank.lies(None);
+    world.bank.next_query(Fault::LoseAnswer);
+    refused(&world, &offer, lost.id, executed(others), "does not show").await;
+
+    world.bank.decides_refund(payment::RefundStatus::Pending);
+    let (offer, pending) = stuck(&world, &engine, OperationKind::Refund, Fault::LoseAnswer).await;
+    let made = refund_object(&world, &pending);
+    refused(&world, &offer, pending.id, executed(made), "is not done").await;
+}
+
+async fn a_refund_that_was_not_executed_needs_a_dead_key_and_two_listings(world: World) {
+    let engine = world.engine();
+    let (offer, operation) = stuck(&world, &engine, OperationKind::Refund, Fault::LoseRequest).await;
+    let id = operation.id;
+    refused(&world, &offer, id, Verdict::NotExecuted, "could still be executed; wait 1 h").await;
+    work_for(&world, &engine, &offer, id, HOUR + 50 * MINUTE).await;
+    refused(&world, &offer, id, Verdict::NotExecuted, "could still be executed").await;
+    world.clock.advance(15 * MINUTE);
+    refused(&world, &offer, id, Verdict::NotExecuted, "two complete listings").await;
+    step(&world, &engine, &offer, id).await;
+    let since = now(&world, &offer, id).await.absent_since.expect("the first one");
+    world.clock.advance(since.plus_ms(GAP_MS - 1).since_ms(world.clock.now()));
+    refused(&world, &offer, id, Verdict::NotExecuted, "two complete listings").await;
+    world.clock.advance(1);
+    world.bank.listing_down(true);
+    refused(&world, &offer, id, Verdict::NotExecuted, "two complete listings").await;
+    world.bank.listing_down(false);
+    let words = done(resolve(&engine, id, Verdict::NotExecuted).await);
+    assert!(words.contains("not done"), "{words}");
+    assert_eq!(
+        (state(&world, &offer, id).await, sums(&world, &offer).await),
+        (OperationState::NotExecuted, (0, 0))
+    );
+    assert_told(&world, &offer, "refund.judged_not_executed").await;
+    // What was reserved is free: a new refund is a new one.
+    let again = refund(&engine, &offer, "1500.00").await;
+    finish(&world, &engine, &offer, again.id).await;
+    assert_eq!(world.bank.refunds().len(), 1);
+}
+
+async fn a_refund_that_the_listing_holds_was_executed(world: World) {
+    let engine = world.engine();
+    let (offer, operation) = stuck(&world, &engine, OperationKind::Refund, Fault::LoseAnswer).await;
+    world.clock.advance(10 * DAY);
+    refused(&world, &offer, operation.id, Verdict::NotExecuted, "the listing holds this refund").await;
+}
+
+async fn a_capture_and_a_cancel_end_as_the_payment_shows(world: World) {
+    let engine = world.engine();
+    for kind in [OperationKind::Capture, OperationKind::Cancel] {
+        let (offer, operation) = stuck(&world, &engine, kind, Fault::LoseRequest).await;
+        let target = object_of(&world, &offer);
+        let executed = || Verdict::Executed(target.clone());
+        refused(&world, &offer, operation.id, executed(), "it is waiting_for_capture at the provider").await;
+        world.bank.next_query(Fault::LoseAnswer);
+        refused(&world, &offer, operation.id, Verdict::NotExecuted, "does not show").await;
+        let words = done(resolve(&engine, operation.id, Verdict::NotExecuted).await);
+        assert!(words.contains(kind.as_str()) && words.contains("not done"), "{words}");
+        assert_eq!(state(&world, &offer, operation.id).await, OperationState::NotExecuted);
+        assert_told(&world, &offer, &format!("{}.judged_not_executed", kind.as_str())).await;
+        assert!(matches!(world.intent(offer.intent.id).await.state, State::Authorized { .. }));
+        // Done by hand meanwhile.
+        let again = open(&engine, &offer, kind, sum_of(kind)).await;
+        world.bank.every(Some(Fault::LoseAnswer));
+        finish(&world, &engine, &offer, again.id).await;
+        world.bank.every(None);
+        refused(&world, &offer, again.id, Verdict::NotExecuted, "does not show").await;
+        done(resolve(&engine, again.id, executed()).await);
+        world.wake(&engine, &offer).await;
+        let paid = world.status(&offer).await == CheckoutStatus::Paid;
+        assert_eq!(paid, kind == OperationKind::Capture, "{kind:?}");
+    }
+}
+
+async fn a_follow_up_takes_no_verdict_of_a_payment(world: World) {
+    let engine = world.engine();
+    let (offer, operation) = stuck(&world, &engine, OperationKind::Refund, Fault::LoseAnswer).await;
+    let evidence = Some("x".to_owned());
+    let verdicts =
+        [Verdict::Charged(object_of(&world, &offer)), Verdict::NotCharged { evidence }, Verdict::RefundExtra];
+    for verdict in verdicts {
+        refused(&world, &offer, operation.id, verdict, "--executed OBJECT or --not-executed").await;
+    }
+}
+
+async fn n5_an_extra_is_given_back_by_a_persons_word_once(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    world.bank.forget_keys();
+    world.settle(&engine).await;
+    engine.sweep_merchant(&merchant(tenant(), ACCOUNT, &secret_of(ACCOUNT), &world.vault)).await.unwrap();
+    let items = engine.review().await.unwrap();
+    let [ReviewItem::Extra(extra)] = &items[..] else { panic!("{items:?}") };
+    let id = item_id(&items[0]);
+    let wrong = [
+        Verdict::Charged(extra.object.clone()),
+        super::not_charged(),
+        Verdict::Executed(extra.object.clone()),
+        Verdict::NotExecuted,
+    ];
+    for verdict in wrong {
+        refused(&world, &offer, &id, verdict, "--refund-extra").await;
+    }
+    let words = done(resolve(&engine, &id, Verdict::RefundExtra).await);
+    assert!(words.contains("1500.00 RUB") && words.contains(&id), "{words}");
+    refused(&world, &offer, &id, Verdict::RefundExtra, "is being given back already").await;
+    let refund = world.story(&offer).await.follow_ups.remove(0);
+    assert!(world.journal(&offer).await.iter().any(|line| line.contains(REASON)));
+    finish(&world, &engine, &offer, refund.id).await;
+    assert_eq!(engine.review().await.unwrap(), []);
+    let before = rows(&world, &offer).await;
+    refused(&world, &offer, &id, Verdict::RefundExtra, "does not wait for a person").await;
+    assert_eq!(rows(&world, &offer).await, before);
+    let refunds = world.bank.refunds();
+    assert_eq!((refunds.len(), &refunds[0].payment, refunds[0].amount), (1, &extra.object, rub("1500.00")));
+    assert_eq!(
+        (world.state(&offer).await, world.status(&offer).await),
+        (StateName::Succeeded, CheckoutStatus::Paid)
+    );
+}

@@ -1,0 +1,147 @@
+//! Money that no payment of ours asked for: it pays the order it names, or is none of ours.
+
+use engine::{Engine, Verdict};
+use payment::{CheckoutStatus, Money, ObjectId, OperationKind, OrderId, StateName};
+use store::ReviewItem;
+
+use super::{REASON, done, not_charged, object, refused, resolve};
+use crate::{
+    bank::Fault,
+    flaky::{Call, Flaky, When},
+    follow_ups::follow_up,
+    merchant::{ACCOUNT, merchant, secret_of, tenant},
+    scenarios,
+    world::{MINUTE, World, rub},
+};
+
+scenarios! {
+    a_stranger_is_linked_and_pays_the_order_it_names,
+    a_stranger_of_another_sum_is_not_linked,
+    a_stranger_whose_order_has_no_checkout_waits_for_one,
+    a_stranger_that_is_none_of_ours_is_released_and_the_order_flows_again,
+    a_stranger_takes_no_other_verdict,
+    n5_a_stranger_linked_to_a_paid_order_is_an_extra,
+    a_link_by_one_who_died_is_made_once,
+}
+
+async fn found(world: &World, engine: &Engine, order: &str, amount: Money) -> ObjectId {
+    engine.start().await.unwrap();
+    let id = world.bank.stranger_pays(ACCOUNT, &OrderId::parse(order).unwrap(), amount);
+    sweep(world, engine).await;
+    let items = engine.review().await.unwrap();
+    assert!(matches!(&items[..], [ReviewItem::Stranger(stranger)] if stranger.object == id), "{items:?}");
+    id
+}
+
+async fn sweep(world: &World, engine: &Engine) {
+    let merchant = merchant(tenant(), ACCOUNT, &secret_of(ACCOUNT), &world.vault);
+    assert!(engine.sweep_merchant(&merchant).await.unwrap().complete);
+}
+
+async fn a_stranger_is_linked_and_pays_the_order_it_names(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    let words = done(resolve(&engine, &id, Verdict::Charged(id.clone())).await);
+    assert!(words.contains("pays order 1"), "{words}");
+    assert_eq!((world.status(&offer).await, world.bank.charges()), (CheckoutStatus::Paid, 1));
+    let charge = world.story(&offer).await.charges.remove(0);
+    assert_eq!((charge.object, charge.amount, charge.extra), (id.clone(), rub("1500.00"), false));
+    let line = world.journal(&offer).await.pop().unwrap();
+    for part in ["stranger_linked", "a person", id.as_str(), REASON] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    assert_eq!(engine.review().await.unwrap(), []);
+    sweep(&world, &engine).await;
+    assert_eq!(engine.review().await.unwrap(), [], "it is known");
+    refused(&world, &offer, &id, not_charged(), "does not wait for a person").await;
+}
+
+async fn a_stranger_of_another_sum_is_not_linked(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1499.99")).await;
+    let part = "costs 1500.00 RUB, and 1499.99 RUB was taken";
+    refused(&world, &offer, &id, Verdict::Charged(id.clone()), part).await;
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Open);
+}
+
+async fn a_stranger_whose_order_has_no_checkout_waits_for_one(world: World) {
+    let engine = world.engine();
+    let other = world.offer(&engine, "other").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    refused(&world, &other, &id, Verdict::Charged(id.clone()), "there is no checkout for 1").await;
+    let offer = world.offer(&engine, "1").await;
+    done(resolve(&engine, &id, Verdict::Charged(id.clone())).await);
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+    assert_eq!(world.status(&other).await, CheckoutStatus::Open);
+}
+
+async fn a_stranger_that_is_none_of_ours_is_released_and_the_order_flows_again(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    engine.submit(offer.submission("tok_1")).await.unwrap();
+    assert!(!engine.run_once().await.unwrap());
+    assert_eq!(
+        (world.bank.sends(), world.state(&offer).await),
+        (0, StateName::Processing),
+        "its order waits"
+    );
+    let words = done(resolve(&engine, &id, not_charged()).await);
+    assert!(words.contains("can be paid again"), "{words}");
+    world.clock.advance(MINUTE);
+    world.settle(&engine).await;
+    assert_eq!((world.bank.sends(), world.status(&offer).await), (1, CheckoutStatus::Paid));
+    sweep(&world, &engine).await;
+    assert_eq!(engine.review().await.unwrap(), [], "it is not asked about again");
+    let story = world.story(&offer).await;
+    assert!(story.charges.len() == 1 && story.charges[0].object != id);
+}
+
+async fn a_stranger_takes_no_other_verdict(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    let verdicts = [
+        Verdict::Charged(object("another")),
+        Verdict::Executed(id.clone()),
+        Verdict::NotExecuted,
+        Verdict::RefundExtra,
+    ];
+    for verdict in verdicts {
+        refused(&world, &offer, &id, verdict, "or is none of ours (--not-charged)").await;
+    }
+}
+
+async fn n5_a_stranger_linked_to_a_paid_order_is_an_extra(world: World) {
+    let engine = world.engine();
+    let offer = world.paying(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    done(resolve(&engine, &id, Verdict::Charged(id.clone())).await);
+    let items = engine.review().await.unwrap();
+    assert!(matches!(&items[..], [ReviewItem::Extra(extra)] if extra.object == id), "{items:?}");
+    done(resolve(&engine, &id, Verdict::RefundExtra).await);
+    let refund = follow_up(&world.story(&offer).await.follow_ups[0]);
+    assert_eq!(
+        (refund.kind, refund.target, refund.amount),
+        (OperationKind::Refund, id, Some(rub("1500.00")))
+    );
+    assert!(world.journal(&offer).await.iter().any(|line| line == "anomaly: extra_charge"));
+}
+
+/// Between the charge and the stranger's row: said again, it is no second charge.
+async fn a_link_by_one_who_died_is_made_once(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::NotSent]);
+    let offer = world.paying(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    let mut dying = world.engine();
+    dying.store = Flaky::new(world.store.clone(), &[(Call::ResolveStranger, When::Before)]);
+    assert!(dying.resolve(id.as_str(), Verdict::Charged(id.clone()), REASON).await.is_err());
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+    done(resolve(&engine, &id, Verdict::Charged(id.clone())).await);
+    let story = world.story(&offer).await;
+    assert_eq!((story.charges.len(), engine.review().await.unwrap().len()), (1, 0));
+    assert_eq!(world.bank.sends(), 1, "what is paid is not sent again");
+}
