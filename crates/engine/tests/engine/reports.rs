@@ -8,7 +8,7 @@ use crate::{
     flaky::{Call, Flaky, When},
     merchant::tenant,
     scenarios,
-    world::{DAY, LEASE_MS, World, create_key, fresh, known, terms},
+    world::{DAY, EXECUTE_MS, LEASE_MS, World, create_key, fresh, known, terms},
 };
 
 scenarios! {
@@ -17,6 +17,8 @@ scenarios! {
     express_idempotency_32_a_crash_blocks_for_a_lease_and_no_longer,
     powertools_638_the_order_of_fields_is_the_callers_business,
     akash_3449_an_unresolved_payment_is_found_days_later,
+    pay_connector_3989_fault_42_a_500_that_is_replayed_for_ever_is_looked_up_another_way,
+    gateway_stripe_1756_a_slow_confirmation_outlives_the_checkouts_end,
 }
 
 /// The old payment's end does not touch the order's live one.
@@ -87,4 +89,42 @@ async fn akash_3449_an_unresolved_payment_is_found_days_later(world: World) {
     world.bank.heal();
     world.wake(&engine, &offer).await;
     assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+/// Stripe stores the 500 under the key: whether or not there is an object, the listing tells.
+async fn pay_connector_3989_fault_42_a_500_that_is_replayed_for_ever_is_looked_up_another_way(world: World) {
+    let engine = world.engine();
+    for (order, fault, state) in [
+        ("charged", Fault::Error500After, StateName::Succeeded),
+        ("not charged", Fault::Error500Before, StateName::Canceled),
+    ] {
+        let order = order.replace(' ', "-");
+        world.bank.next(std::iter::repeat_n(fault, 100));
+        let offer = world.paying(&engine, &order).await;
+        let began = world.clock.now();
+        while world.clock.now().since_ms(began) < EXECUTE_MS {
+            assert_eq!(world.state(&offer).await, StateName::Confirming, "{order}");
+            world.wake(&engine, &offer).await;
+        }
+        world.settle(&engine).await;
+        assert_eq!(world.state(&offer).await, state, "{order}");
+        world.bank.heal();
+    }
+    assert_eq!(world.bank.charges(), 1);
+}
+
+/// Nothing that was sent is ended by the checkout's time: it is paid, and shown as paid.
+async fn gateway_stripe_1756_a_slow_confirmation_outlives_the_checkouts_end(world: World) {
+    let engine = world.engine();
+    world.bank.decides(pending());
+    let offer = world.paying(&engine, "1").await;
+    let began = world.clock.now();
+    while world.clock.now().since_ms(began) < DAY + LEASE_MS {
+        world.wake(&engine, &offer).await;
+        assert_eq!(engine.expire().await.unwrap(), 0);
+    }
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Open);
+    world.bank.moves(offer.intent.id, ObjectStatus::Succeeded);
+    world.wake(&engine, &offer).await;
+    assert_eq!((world.status(&offer).await, world.bank.charges()), (CheckoutStatus::Paid, 1));
 }

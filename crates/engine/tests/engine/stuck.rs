@@ -83,6 +83,14 @@ async fn fault_33_what_always_fails_is_capped_and_reviewed(world: World) {
     assert!(engine.drive(claim).await.is_err());
     assert_eq!(until_reviewed(&world, &engine, &offer).await, MOST_UNFINISHED);
     assert_eq!((world.bank.sends() as i64, world.bank.objects().len()), (MOST_UNFINISHED, 1));
+    // It goes on failing before the person, and takes a worker's time once an hour.
+    let before = world.story(&offer).await.operation.fence;
+    for _ in 0..(2 * HOUR / LEASE_MS) {
+        world.clock.advance(LEASE_MS);
+        works(&engine).await;
+    }
+    let looks = world.story(&offer).await.operation.fence - before;
+    assert!((1..=2).contains(&looks), "{looks} looks in two hours");
 }
 
 async fn fault_33_a_few_deaths_are_no_reason(world: World) {

@@ -28,6 +28,7 @@ scenarios! {
     anothers_lease_makes_a_sweep_incomplete,
     the_gate_is_each_merchants_own,
     a_second_start_does_not_lift_the_gate,
+    a_sweep_from_before_a_newer_gap_does_not_lift_the_gate,
     news_is_written_once,
     r25_the_sweep_finds_what_nobody_asked_about,
     strangers_are_only_what_took_money,
@@ -339,6 +340,22 @@ async fn a_second_start_does_not_lift_the_gate(world: World) {
     let claim = world.offer(&engine, "1").await;
     submits(&engine, &claim).await;
     assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
+}
+
+/// Nobody was alive again while one was reading.
+async fn a_sweep_from_before_a_newer_gap_does_not_lift_the_gate(world: World) {
+    let engine = world.engine();
+    world.after_a_gap(&engine).await;
+    let account = world.merchant().await.account;
+    let (read, _) = world.store.sweep(tenant(), account).await.unwrap();
+    world.clock.advance(SILENCE_MS + 1);
+    assert!(world.gated(&world.engine()).await);
+    world.store.swept(read).await.unwrap();
+    let offer = world.offer(&engine, "1").await;
+    submits(&engine, &offer).await;
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
+    world.sweeps(&engine).await;
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 1);
 }
 
 async fn news_is_written_once(world: World) {

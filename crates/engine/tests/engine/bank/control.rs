@@ -9,7 +9,6 @@ use store::Store;
 use super::{
     Bank, Fault, Lie, Listing, Object, Refund, Sent,
     wire::{self, Asked},
-    word,
 };
 use crate::merchant::URL;
 
@@ -201,20 +200,6 @@ impl Bank {
     /// Objects that took money.
     pub fn charges(&self) -> usize {
         self.books().ledger.objects.iter().filter(|object| object.took_money).count()
-    }
-
-    /// The notification that the bank would send now about an intent's object.
-    pub fn notice(&self, intent: IntentId) -> Vec<u8> {
-        let books = self.books();
-        let object = books.object_of(intent);
-        let status = word(&object.status);
-        wire::write_notice(&Notice {
-            event: format!("payment.{status}"),
-            object: object.id.clone(),
-            about: About::Payment,
-            status: status.to_owned(),
-            intent: Some(intent),
-        })
     }
 
     /// The notification that the bank would send now about a refund.

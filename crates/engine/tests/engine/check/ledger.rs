@@ -6,7 +6,10 @@ use payment::{CanceledReason, CheckoutStatus, ObjectId, ProviderAccount, State, 
 use providers::Span;
 use store::{ChargeRecord, CheckoutRecord, Directory as _, IntentRecord, Story, Tenant};
 
-use crate::{bank::Object, world::World};
+use crate::{
+    bank::Object,
+    world::{LEASE_MS, World},
+};
 
 /// 8: an intent of which is said that nothing was executed has no object, unless the bank broke its word.
 pub fn check_ending(world: &World, intent: &IntentRecord) {
@@ -58,6 +61,8 @@ pub async fn check_to_the_last_object(world: &World) {
     world.settle(&engine).await;
     for (tenant, id) in accounts(world).await {
         let (account, span) = (world.bank.account(id.as_str()), Span { from: world.began, to: None });
+        // Whoever died with something in his hands has it until his lease ends.
+        world.clock.advance(LEASE_MS);
         let swept = engine.sweep(&tenant, &account, &id, span).await.unwrap();
         assert!(swept.complete, "16: {id:?} is not read: {swept:?}");
         let again = engine.sweep(&tenant, &account, &id, span).await.unwrap();
