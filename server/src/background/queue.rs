@@ -1,0 +1,146 @@
+//! What becomes due and is worked on, claim by claim: operations, notifications, effects. Each claim is worked on in a task of its own,
+//! so that one that hangs holds up no other.
+
+use std::{sync::Arc, time::Duration};
+
+use engine::{Claim, Engine, EngineError};
+use store::{ClaimedEffect, ClaimedNotice};
+use tokio::{
+    sync::{Notify, Semaphore},
+    time::MissedTickBehavior,
+};
+use tokio_util::task::TaskTracker;
+
+/// Claims of one transaction.
+const CLAIM_AT_ONCE: usize = 16;
+
+/// Tells whoever works on a queue that something has come in.
+#[derive(Clone, Debug, Default)]
+pub struct Nudge(Arc<Notify>);
+
+impl Nudge {
+    /// Something has come in.
+    pub fn nudge(&self) {
+        self.0.notify_one();
+    }
+}
+
+/// Something that becomes due.
+pub(super) trait Queue: Clone + Send + Sync + 'static {
+    /// The right to work on one.
+    type Claim: Send + 'static;
+    /// Claims worked on at the same time.
+    const CONCURRENCY: usize;
+    /// How often it is looked for what is due.
+    const LOOK_EVERY: Duration;
+
+    /// Claims up to `most`.
+    fn claim(&self, most: usize) -> impl Future<Output = Result<Vec<Self::Claim>, EngineError>> + Send;
+
+    /// Works on one. What fails is told by its name and comes again when its lease ends.
+    fn work(&self, claim: Self::Claim) -> impl Future<Output = Result<(), (String, EngineError)>> + Send;
+}
+
+/// Works on a queue until it is dropped: it only waits between transactions, which run in the store's own tasks.
+pub(super) async fn work<Q: Queue>(queue: Q, tasks: TaskTracker, nudge: Nudge) {
+    let permits = Arc::new(Semaphore::new(Q::CONCURRENCY));
+    let mut ticks = tokio::time::interval(Q::LOOK_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = nudge.0.notified() => {}
+        }
+        while claim(&queue, &tasks, &permits).await {}
+    }
+}
+
+/// Claims what is due and there are permits for; whether there may be more.
+async fn claim<Q: Queue>(queue: &Q, tasks: &TaskTracker, permits: &Arc<Semaphore>) -> bool {
+    let most = permits.available_permits().min(CLAIM_AT_ONCE);
+    if most == 0 {
+        return false;
+    }
+    let (queue, working, permits) = (queue.clone(), tasks.clone(), Arc::clone(permits));
+    // In its own task: a claim that is committed must reach its worker even while the server stops.
+    let claiming = tasks.spawn(async move {
+        let claims = match queue.claim(most).await {
+            Ok(claims) => claims,
+            Err(error) => {
+                tracing::warn!(%error, "looking for what is due failed; it is looked for again");
+                return false;
+            }
+        };
+        let more = claims.len() == most;
+        for claimed in claims {
+            // There is one: nobody else takes them, and no more were claimed than there were.
+            let permit = Arc::clone(&permits).acquire_owned().await;
+            let worker = queue.clone();
+            working.spawn(async move {
+                let _permit = permit;
+                if let Err((what, error)) = worker.work(claimed).await {
+                    tracing::warn!(%what, %error, "working on this failed; its lease ends and it is worked on again");
+                }
+            });
+        }
+        more
+    });
+    claiming.await.unwrap_or(false)
+}
+
+/// Operations whose wake-up has come.
+#[derive(Clone)]
+pub(super) struct Operations(pub(super) Engine);
+
+impl Queue for Operations {
+    type Claim = Claim;
+    const CONCURRENCY: usize = 64;
+    const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+    async fn claim(&self, most: usize) -> Result<Vec<Claim>, EngineError> {
+        self.0.claim_due(most).await
+    }
+
+    async fn work(&self, claim: Claim) -> Result<(), (String, EngineError)> {
+        let intent = claim.work.intent.id;
+        self.0.drive(claim).await.map(drop).map_err(|error| (intent.to_string(), error))
+    }
+}
+
+/// Notifications to ask about.
+#[derive(Clone)]
+pub(super) struct Notifications(pub(super) Engine);
+
+impl Queue for Notifications {
+    type Claim = ClaimedNotice;
+    const CONCURRENCY: usize = 32;
+    const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+    async fn claim(&self, most: usize) -> Result<Vec<ClaimedNotice>, EngineError> {
+        self.0.claim_notices(u32::try_from(most).unwrap_or(u32::MAX)).await
+    }
+
+    async fn work(&self, claim: ClaimedNotice) -> Result<(), (String, EngineError)> {
+        let object = claim.notice.said.object.clone();
+        self.0.work_notice(claim).await.map_err(|error| (format!("a notification about {object}"), error))
+    }
+}
+
+/// Webhooks and mails to deliver.
+#[derive(Clone)]
+pub(super) struct Effects(pub(super) Engine);
+
+impl Queue for Effects {
+    type Claim = ClaimedEffect;
+    const CONCURRENCY: usize = 64;
+    const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+    async fn claim(&self, most: usize) -> Result<Vec<ClaimedEffect>, EngineError> {
+        self.0.claim_effects(u32::try_from(most).unwrap_or(u32::MAX)).await
+    }
+
+    async fn work(&self, claim: ClaimedEffect) -> Result<(), (String, EngineError)> {
+        let effect = claim.effect.id;
+        self.0.deliver(claim).await.map_err(|error| (effect.to_string(), error))
+    }
+}
