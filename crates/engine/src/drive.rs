@@ -59,7 +59,7 @@ impl Engine {
         self.call_a_person(claimed, &mut hand)?;
         failpoint!("drive.answered");
         let commit = self.commit(claimed, hand, stepped);
-        self.write(claimed, commit).await
+        self.settle(claimed, commit).await
     }
 
     async fn step(&self, claim: &Claim, hand: &mut InHand) -> Result<Stepped, EngineError> {
@@ -201,6 +201,7 @@ impl Engine {
             ended: None,
             wake_in_ms: None,
             absent_since: claimed.operation.absent_since,
+            adopted: None,
             answer,
         }
     }

@@ -251,7 +251,7 @@ impl Engine {
     }
 
     /// The payment's own account, whatever the merchant's is now; the merchant's where nothing of it was ever sent by us.
-    async fn paid_to(
+    pub(crate) async fn paid_to(
         &self,
         tenant: &Tenant,
         pay: &OperationRecord,
@@ -291,7 +291,7 @@ impl Engine {
         self.call_a_person_to(claimed, &mut hand);
         failpoint!("drive.answered");
         let commit = self.follow_up_commit(claimed, hand);
-        self.write(claimed, commit).await
+        self.settle(claimed, commit).await
     }
 
     async fn send_follow_up(

@@ -3,9 +3,9 @@
 
 use payment::{IntentId, ObjectId, ObjectStatus, Observation, ProviderAccount};
 use providers::{Account, Reply};
-use store::{ClaimLook, Claimed, Commit, LookOf, Looking, Stage, StoreError, Tenant};
+use store::{ClaimLook, Claimed, Commit, Frozen, LookOf, Looking, Stage, StoreError, Tenant};
 
-use crate::{Engine, EngineError, failpoint::failpoint, observe::InHand};
+use crate::{Engine, EngineError, Seal, failpoint::failpoint, frozen::Content, observe::InHand};
 
 /// What came of a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +70,7 @@ impl Engine {
         };
         let mut hand = InHand::new(&claimed).seen_by(account.clone());
         hand.observe(seen, "found by the sweep")?;
-        self.write_look(&claimed, hand).await?;
-        Ok(true)
+        self.write_look(&claimed, hand).await
     }
 
     pub(crate) async fn claim_look(&self, tenant: &Tenant, of: LookOf) -> Result<Looking, EngineError> {
@@ -85,25 +84,39 @@ impl Engine {
         &self,
         claimed: &Claimed,
     ) -> Result<(Account, ProviderAccount), EngineError> {
-        let tenant = &claimed.intent.tenant;
-        match &claimed.operation.frozen {
-            Some(frozen) => {
-                let id = frozen.account.clone();
-                Ok((self.frozen(tenant, &claimed.operation).await?.account, id))
-            }
-            None => {
-                let (account, merchant) = self.current_account(tenant).await?;
-                Ok((account, merchant.account))
-            }
-        }
+        let (account, _, id) = self.paid_to(&claimed.intent.tenant, &claimed.operation).await?;
+        Ok((account, id))
     }
 
-    /// Gives the operation back, with what was learned.
-    pub(crate) async fn write_look(&self, claimed: &Claimed, hand: InHand) -> Result<(), EngineError> {
+    /// Gives the operation back, with what was learned; whether that is written.
+    pub(crate) async fn write_look(&self, claimed: &Claimed, hand: InHand) -> Result<bool, EngineError> {
         let open = matches!(Stage::of(hand.state.name()), Stage::Open | Stage::Review);
+        let adopted = if open && claimed.operation.frozen.is_none() {
+            Some(self.adopted(claimed).await?)
+        } else {
+            None
+        };
         let wake_in_ms = open.then(|| self.wait_ms(claimed, None));
-        let commit = Commit { wake_in_ms, ..self.commit_of(claimed, hand) };
-        self.write(claimed, commit).await.map(drop)
+        let commit = Commit { wake_in_ms, adopted, ..self.commit_of(claimed, hand) };
+        self.write(claimed, commit).await
+    }
+
+    /// The account of an object that exists although nothing was ever sent for it, as far as our rows know: to be asked, and
+    /// never to be sent anything.
+    async fn adopted(&self, claimed: &Claimed) -> Result<Frozen, EngineError> {
+        let tenant = &claimed.intent.tenant;
+        let (asked, provider, account) = self.paid_to(tenant, &claimed.operation).await?;
+        let content = Content { secret: asked.secret, body: Vec::new() }.to_bytes();
+        let seal = Seal::request(tenant, claimed.intent.id);
+        let sealed_body = self.vault.seal(&content, &seal, self.ids.nonce());
+        Ok(Frozen {
+            provider,
+            account,
+            url: asked.url,
+            method: String::new(),
+            path: String::new(),
+            sealed_body,
+        })
     }
 }
 

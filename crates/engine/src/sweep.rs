@@ -2,10 +2,13 @@
 //! person. After a gap in our own life nothing is dispatched until it has been read (fault 23).
 
 use payment::{Anomaly, ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp};
-use providers::{Account, Span};
+use providers::{Account, Page, Span};
 use store::{IntentRecord, MerchantRecord, Standing, Start, StrangerRecord, Tenant};
 
 use crate::{Engine, EngineError, failpoint::failpoint, observe::InHand};
+
+/// Most pages of one sweep: a gap of weeks.
+const MAX_PAGES: usize = 100_000;
 
 /// What a sweep found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +54,7 @@ impl Engine {
         Ok(swept)
     }
 
-    /// Reads a span of an account's listing.
+    /// Reads a span of an account's listing, a page at a time, and takes its word as it goes.
     pub async fn sweep(
         &self,
         tenant: &Tenant,
@@ -59,30 +62,52 @@ impl Engine {
         account_id: &ProviderAccount,
         span: Span,
     ) -> Result<Swept, EngineError> {
-        let listing = self.list_payments(account, span, |_| true).await;
-        failpoint!("sweep.listed");
-        let mut swept = Swept { read: listing.objects.len(), complete: listing.complete, ..Swept::default() };
-        for seen in listing.objects {
-            let standing = self
-                .store
-                .standing(tenant.clone(), account_id.clone(), seen.object.clone(), seen.intent)
-                .await?;
-            match &standing.intent {
-                // Money that is not what this intent asked for, and that no question of its own will find.
-                Some((intent, _)) if is_strange(intent, &seen) => {
-                    swept.strangers += usize::from(self.meet(tenant, account_id, &standing, seen).await?);
-                }
-                Some((intent, _)) => {
-                    let id = intent.id;
-                    if self.is_news(&standing, account_id, &seen).await? {
-                        swept.news += 1;
-                        swept.complete &= self.observe_listed(tenant, id, account_id, seen).await?;
-                    }
-                }
-                None => swept.strangers += usize::from(self.meet(tenant, account_id, &standing, seen).await?),
+        let (mut swept, mut cursor) = (Swept { complete: true, ..Swept::default() }, None::<String>);
+        for _ in 0..MAX_PAGES {
+            let page = self.provider.list(account, span, cursor.as_deref()).await;
+            failpoint!("sweep.listed");
+            let Page::Objects { objects, unreadable, next } = page else { break };
+            if unreadable > 0 {
+                // None that we asked for: those can be read. It must not keep the gate down for ever.
+                tracing::error!(account = %account.id, unreadable, "a listing holds rows that cannot be read; a person has to look");
+            }
+            swept.read += objects.len();
+            for seen in objects {
+                self.take_word(tenant, account_id, seen, &mut swept).await?;
+            }
+            cursor = next;
+            if cursor.is_none() {
+                return Ok(swept);
             }
         }
+        swept.complete = false;
         Ok(swept)
+    }
+
+    /// What one object of the listing says.
+    async fn take_word(
+        &self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        seen: Observation,
+        swept: &mut Swept,
+    ) -> Result<(), EngineError> {
+        let (object, named) = (seen.object.clone(), seen.intent);
+        let standing = self.store.standing(tenant.clone(), account.clone(), object, named).await?;
+        match &standing.intent {
+            Some((intent, _)) if !is_strange(intent, &seen) => {
+                let id = intent.id;
+                if self.is_news(&standing, account, &seen).await? {
+                    swept.news += 1;
+                    swept.complete &= self.observe_listed(tenant, id, account, seen).await?;
+                }
+            }
+            // Money that nobody asked for, or that is not what this intent asked for and that no question of its own will find.
+            Some(_) | None => {
+                swept.strangers += usize::from(self.meet(tenant, account, &standing, seen).await?);
+            }
+        }
+        Ok(())
     }
 
     /// Whether an object says anything about its intent that is not written down yet.

@@ -5,29 +5,37 @@ use store::{Claimed, Commit, Committed, StoreError};
 use crate::{Engine, EngineError, drive::Driven, failpoint::failpoint};
 
 impl Engine {
-    /// One fenced commit. A holder that lost its lease writes nothing, and learns it here (R14).
-    pub(crate) async fn write(&self, claimed: &Claimed, commit: Commit) -> Result<Driven, EngineError> {
+    /// One fenced commit, and how things stand then.
+    pub(crate) async fn settle(&self, claimed: &Claimed, commit: Commit) -> Result<Driven, EngineError> {
+        self.write(claimed, commit).await?;
+        let (checkout, intent) = self.reread(&claimed.intent.tenant, claimed.intent.id).await?;
+        Ok(Driven { checkout, intent })
+    }
+
+    /// One fenced commit; whether it is written. A holder that lost its lease writes nothing, and learns it here (R14).
+    pub(crate) async fn write(&self, claimed: &Claimed, commit: Commit) -> Result<bool, EngineError> {
         let anomalous = !commit.anomalies.is_empty();
         let committed = match self.store.commit(commit.clone()).await {
             // The commit may be there: the same one is recognised by fence and version.
             Err(StoreError::Unknown(_)) => self.store.commit(commit).await,
             other => other,
         };
-        match committed? {
+        let written = match committed? {
             Committed::Done { extra, .. } => {
                 if extra || anomalous {
                     tracing::error!(intent = %claimed.intent.id, order = %claimed.checkout.order, extra,
                         "the provider contradicts what was known; the journal tells how, and a person has to look");
                 }
                 self.changes.changed(&claimed.intent.tenant, claimed.intent.id);
+                true
             }
             Committed::Stale { fence, version } => {
                 tracing::warn!(intent = %claimed.intent.id, held = claimed.operation.fence, fence, version,
                     "the lease was lost; what this holder learned is left to the next one");
+                false
             }
-        }
+        };
         failpoint!("write.committed");
-        let (checkout, intent) = self.reread(&claimed.intent.tenant, claimed.intent.id).await?;
-        Ok(Driven { checkout, intent })
+        Ok(written)
     }
 }

@@ -412,6 +412,8 @@ pub struct Commit {
     pub wake_in_ms: Option<i64>,
     /// When the first complete listing without it began that can be evidence of absence.
     pub absent_since: Option<Timestamp>,
+    /// Where nothing was ever sent, as far as our rows know, and an object exists all the same: the account to ask about it.
+    pub adopted: Option<Frozen>,
     /// The final answer for the submit key's replays.
     pub answer: Option<Answer>,
 }

@@ -69,7 +69,13 @@ async fn sweep_all(engine: &Engine) -> bool {
         let name = merchant.tenant.merchant.as_str();
         match engine.sweep_merchant(&merchant).await {
             Ok(swept) => {
-                tracing::debug!(merchant = name, ?swept, "swept");
+                if !swept.complete {
+                    tracing::warn!(
+                        merchant = name,
+                        ?swept,
+                        "the listing could not be read to its end; it is read again"
+                    );
+                }
                 complete &= swept.complete;
             }
             Err(error) => {

@@ -47,7 +47,13 @@ impl Running {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let app = App::new(engine.clone(), live, config, tasks.clone());
         // Before anything is driven: after a long silence the listing is read first.
-        let gate = Gate::new(engine.start().await.context("cannot start")?);
+        let is_gated = engine.start().await.context("cannot start")?;
+        if is_gated {
+            tracing::warn!(
+                "no server was alive for a while: nothing is sent until the provider's listing of that time has been read"
+            );
+        }
+        let gate = Gate::new(is_gated);
         let sweep_every = Duration::from_millis(config.timing.sweep_ms.unsigned_abs());
         background::start(engine, &tasks, &stop, Signals { inbox: app.inbox.clone(), gate, sweep_every });
         Ok(Self { app, tasks, stop })

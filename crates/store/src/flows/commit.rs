@@ -125,6 +125,11 @@ async fn release(
         operation.tries = 0;
     }
     operation.object = commit.object.clone().or(operation.object);
+    if let (None, Some(adopted)) = (&operation.frozen, &commit.adopted) {
+        operation.frozen = Some(adopted.clone());
+        // Asked about from now on, and never sent.
+        operation.execute_until = Some(now);
+    }
     operation.wake_at = match operation.stage {
         Stage::Open | Stage::Review => commit.wake_in_ms.map(|ms| now.plus_ms(ms)),
         Stage::Created | Stage::Done => None,

@@ -156,6 +156,7 @@ pub fn outcome(claim: &Claimed, state: State) -> Commit {
         changes: vec![Change { from, event: "observed".into(), to, evidence: "a test says so".into() }],
         ended,
         absent_since: None,
+        adopted: None,
         wake_in_ms: matches!(Stage::of(state.name()), Stage::Open | Stage::Review).then_some(WAKE_MS),
         answer: state.is_terminal().then(|| final_answer(to)),
         state,

@@ -39,14 +39,12 @@ fn told(item: &ReviewItem) -> (String, String) {
 
 fn payment(checkout: &CheckoutRecord, intent: &IntentRecord) -> (String, String) {
     let (order, amount) = (&checkout.order, intent.amount);
-    let what = match &intent.state {
-        State::NeedsReview { since, why, .. } => format!(
-            "Payment of {amount} for order {order}: was it taken? Since {}: {}.",
-            rfc3339(*since),
-            words::review(*why)
-        ),
-        state => format!("Payment of {amount} for order {order}: {}.", words::standing(state)),
+    let standing = if let State::NeedsReview { since, why, .. } = &intent.state {
+        format!("was it taken? Since {}: {}", rfc3339(*since), words::review(*why))
+    } else {
+        words::standing(&intent.state)
     };
+    let what = format!("Payment of {amount} for order {order}: {standing}.");
     (what, "The order takes no other payment until this ends; the server goes on asking.".to_owned())
 }
 
