@@ -1,5 +1,5 @@
-//! `cargo xtask rules`: fills docs/rules.md with the tests whose names carry a rule, a fault or an attack.
-//! Must never invent a rule: the headings are written by people.
+//! `cargo xtask rules`: fills docs/rules.md with the tests whose names carry a rule, a fault or an attack, or whose comment
+//! carries a public report (`mollie/WooCommerce#1204`). Must never invent a rule: the headings are written by people.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 /// Folders that hold no tests of ours.
 const SKIPPED: [&str; 4] = ["target", "node_modules", ".git", "payonce-data"];
 
-/// `R10`, `fault 38`, `attack 55`, as a heading of docs/rules.md begins.
+/// `R10`, `fault 38`, `attack 55`, `vendure#2620`, as a heading of docs/rules.md begins.
 type Id = String;
 
 /// Tests by what they prove: `path: name`.
@@ -96,11 +96,42 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// Functions whose names begin with ids: `r14_fault_28_a_stale_holder_writes_nothing`.
 fn rust_tests(text: &str) -> Vec<(String, Vec<Id>)> {
-    let names = text.lines().filter_map(|line| {
-        let rest = line.trim_start().trim_start_matches("async ").strip_prefix("fn ")?;
-        rest.split('(').next().map(str::to_owned)
-    });
-    names.map(|name| (format!("`{name}`"), leading_ids(&name))).filter(|(_, ids)| !ids.is_empty()).collect()
+    named(text, |line| {
+        let rest = line.trim_start_matches("pub ").trim_start_matches("async ").strip_prefix("fn ")?;
+        let name = rest.split('(').next()?;
+        Some((format!("`{name}`"), leading_ids(name)))
+    })
+}
+
+/// What `test` reads in a line, with the reports of the comment above it; whatever carries an id.
+fn named(text: &str, test: impl Fn(&str) -> Option<(String, Vec<Id>)>) -> Vec<(String, Vec<Id>)> {
+    let (mut found, mut reports) = (Vec::new(), Vec::new());
+    for line in text.lines().map(str::trim_start) {
+        if line.starts_with("//") {
+            reports.extend(reports_in(line));
+        } else if let Some((name, mut ids)) = test(line) {
+            ids.append(&mut reports);
+            found.push((name, ids));
+        } else if !line.starts_with("#[") {
+            reports.clear();
+        }
+    }
+    found.retain(|(_, ids)| !ids.is_empty());
+    found
+}
+
+/// `Also killbill#639 and mollie/WooCommerce#1204.` → both.
+fn reports_in(comment: &str) -> Vec<Id> {
+    let words =
+        comment.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()));
+    let is_report = |word: &&str| {
+        word.split_once('#').is_some_and(|(product, number)| {
+            product.contains(|c: char| c.is_ascii_alphabetic())
+                && !number.is_empty()
+                && number.bytes().all(|b| b.is_ascii_digit())
+        })
+    };
+    words.filter(is_report).map(str::to_owned).collect()
 }
 
 fn leading_ids(name: &str) -> Vec<Id> {
@@ -151,12 +182,12 @@ fn number(word: &str) -> Option<String> {
 
 /// Titles that name ids anywhere: `a double click pays once (R1, R6)`, `fault 2: a reload …`.
 fn browser_tests(text: &str) -> Vec<(String, Vec<Id>)> {
-    let titles = text.lines().filter_map(|line| {
-        let rest = line.trim_start().strip_prefix("test(")?;
+    named(text, |line| {
+        let rest = line.strip_prefix("test(")?;
         let quote = rest.chars().next().filter(|quote| matches!(quote, '\'' | '"' | '`'))?;
-        Some(rest[1..].split(quote).next()?.to_owned())
-    });
-    titles.map(|title| (format!("\"{title}\""), ids_in(&title))).filter(|(_, ids)| !ids.is_empty()).collect()
+        let title = rest[1..].split(quote).next()?;
+        Some((format!("\"{title}\""), ids_in(title)))
+    })
 }
 
 fn ids_in(title: &str) -> Vec<Id> {
@@ -196,6 +227,14 @@ mod tests {
         assert_eq!(ids("r15_fault_44_429_backs_off"), ["R15", "fault 44"]);
         assert!(ids("rows_are_read").is_empty());
         assert_eq!(ids_in("fault 1: a double click pays once (R1, R6)"), ["fault 1", "R1", "R6"]);
+    }
+
+    #[test]
+    fn the_comment_above_a_test_names_public_reports() {
+        let text = "/// Also mollie/WooCommerce#1204, killbill#639: one.\n#[test]\nasync fn r1_x(world: World) {\n    // vendure#2620\n    go();\n}\n\nfn helper() {}\n";
+        let found = vec!["R1".to_owned(), "mollie/WooCommerce#1204".to_owned(), "killbill#639".to_owned()];
+        assert_eq!(rust_tests(text), [("`r1_x`".to_owned(), found)]);
+        assert_eq!(reports_in("// color: #123; ADR#x, see a#1b"), Vec::<Id>::new());
     }
 
     #[test]

@@ -21,7 +21,7 @@ scenarios! {
     fault_48_not_found_soon_after_a_timeout_is_still_confirming,
     fault_49_an_hour_without_the_bank,
     fault_66_a_submit_at_the_moment_of_expiry_is_either_never_both,
-    btcpayserver_7545_paid_after_expiry_is_recorded,
+    paid_after_the_checkouts_time_is_recorded,
 }
 
 async fn r17_what_was_never_executed_ends_not_executed_without_a_listing(world: World) {
@@ -199,8 +199,8 @@ async fn fault_66_a_submit_at_the_moment_of_expiry_is_either_never_both(world: W
     assert_eq!((world.bank.sends(), world.bank.charges()), (1, 0));
 }
 
-/// Also PAYONE magento-1#464: cancelled only with the provider's word.
-async fn btcpayserver_7545_paid_after_expiry_is_recorded(world: World) {
+/// Also btcpayserver#7545 and PAYONE/magento-1#464: what was sent is ended by the provider's word only.
+async fn paid_after_the_checkouts_time_is_recorded(world: World) {
     let engine = world.engine();
     world.bank.decides(crate::bank::pending());
     let offer = world.paying(&engine, "1").await;

@@ -34,6 +34,8 @@ pub enum When {
     Before,
     /// Applied, and nobody was told.
     After,
+    /// Rolled back, and said so: the disk is full.
+    Refused,
 }
 
 /// The store.
@@ -44,6 +46,10 @@ pub struct Flaky {
 
 fn lost() -> StoreError {
     StoreError::Unknown(Arc::new(std::io::Error::other("the connection broke at COMMIT")))
+}
+
+fn full() -> StoreError {
+    StoreError::Refused(Arc::new(std::io::Error::other("database or disk is full")))
 }
 
 impl Flaky {
@@ -65,6 +71,7 @@ impl Flaky {
         match self.trip(call) {
             None => work.await,
             Some(When::Before) => Err(lost()),
+            Some(When::Refused) => Err(full()),
             Some(When::After) => {
                 work.await?;
                 Err(lost())

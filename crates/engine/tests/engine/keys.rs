@@ -185,7 +185,6 @@ async fn r8_order_operation_and_attempt_are_told_apart_in_the_journal(world: Wor
     assert!(story.attempts.iter().all(|attempt| attempt.outcome.is_some()));
 }
 
-/// Also OwnPay#183: opening the page changes nothing.
 async fn r9_fault_02_fault_08_reload_and_second_device_find_the_one_intent(world: World) {
     let engine = world.engine();
     world.bank.next([Fault::LoseRequest]);

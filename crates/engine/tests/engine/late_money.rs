@@ -23,8 +23,8 @@ scenarios! {
     n5_a_second_object_that_takes_no_money_is_told_once,
     fault_49d_reversed_both_ways,
     fault_49d_a_reversal_is_told_once,
-    vendure_2620_a_paid_order_takes_no_further_payment,
-    killbill_639_a_second_payment_waits_for_the_first,
+    a_paid_order_takes_no_further_payment,
+    a_second_payment_waits_for_the_first,
 }
 
 fn declined() -> ObjectStatus {
@@ -137,7 +137,7 @@ async fn fault_63_either_order_of_learning_it_pays_once(world: World) {
     assert_eq!(world.status(&first).await, CheckoutStatus::Paid);
 }
 
-/// The provider forgot a key: a second object of one operation took money.
+/// The provider forgot a key: a second object of one operation took money. Also mollie/WooCommerce#1204: it is not dropped silently.
 async fn n5_a_second_capture_is_found_linked_and_alarmed(world: World) {
     let engine = world.engine();
     engine.start().await.unwrap();
@@ -219,8 +219,7 @@ async fn fault_49d_a_reversal_is_told_once(world: World) {
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
 }
 
-/// Also woocommerce-payments#6977: an old intent pays no other order.
-async fn vendure_2620_a_paid_order_takes_no_further_payment(world: World) {
+async fn a_paid_order_takes_no_further_payment(world: World) {
     let engine = world.engine();
     let (first, second) = declined_then_again(&world, &engine).await;
     world.pay(&engine, &second).await;
@@ -235,7 +234,7 @@ async fn vendure_2620_a_paid_order_takes_no_further_payment(world: World) {
 }
 
 /// Also killbill#1015: while the first is unknown there is no second.
-async fn killbill_639_a_second_payment_waits_for_the_first(world: World) {
+async fn a_second_payment_waits_for_the_first(world: World) {
     let engine = world.engine();
     world.bank.every(Some(Fault::LoseRequest));
     let offer = world.paying(&engine, "1").await;

@@ -160,7 +160,7 @@ async fn fault_32_fault_40_a_lease_ends_in_mid_call_and_the_first_request_arrive
     assert_eq!((world.bank.sends(), world.bank.objects().len(), world.bank.charges()), (2, 1, 1));
 }
 
-/// Also woocommerce-gateway-stripe#5591: a retry neither outlives nor frees another's lock.
+/// Also woocommerce-gateway-stripe#5591: nobody else begins while the first is at work.
 async fn r14_a_lease_is_its_holders_alone_until_it_ends(world: World) {
     let (first, second) = (world.engine(), world.engine());
     let offer = world.offer(&first, "1").await;
@@ -192,7 +192,8 @@ async fn r14_a_stale_holders_bad_news_is_not_written(world: World) {
     assert_eq!(world.bank.charges(), 3);
 }
 
-/// The fence alone tells them apart: the lease that the stale one finds is another's.
+/// The fence alone tells them apart: the lease that the stale one finds is another's. Also woocommerce-gateway-stripe#5591: it does
+/// not free it.
 async fn r14_a_stale_holder_writes_nothing_while_the_next_one_works(world: World) {
     let (mut first, second) = (world.engine(), world.engine());
     first.clock = Arc::new(Stopped(world.clock.moments()));

@@ -10,6 +10,7 @@ mod clocks;
 mod deadline;
 mod flaky;
 mod follow_ups;
+mod full_disk;
 mod hands;
 mod inbox;
 mod keys;

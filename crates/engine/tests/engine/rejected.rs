@@ -1,17 +1,18 @@
 //! A wrong request ends its intent; a corrected one is a new intent, linked, under new keys (R16).
 
 use engine::IntentOutcome;
-use payment::{DeclinedBy, State, StateName, UnknownReason};
+use payment::{CanceledReason, DeclinedBy, State, StateName, UnknownReason};
 
 use crate::{
     bank::Fault,
     scenarios,
-    world::{World, known},
+    world::{TOKEN_LIFE_MS, TOKEN_MARGIN_MS, World, known},
 };
 
 scenarios! {
     r16_fault_43_a_rejection_ends_the_intent_and_a_corrected_try_is_linked,
     r16_fault_43_a_rejection_after_an_unanswered_send_says_nothing_about_that_send,
+    fault_43_a_token_that_died_after_an_unanswered_send_ends_by_two_listings,
     r16_a_rejection_after_sends_that_were_not_executed_is_definite,
     tries_are_counted,
 }
@@ -57,6 +58,27 @@ async fn r16_fault_43_a_rejection_after_an_unanswered_send_says_nothing_about_th
     assert_eq!(found.intent.id, offer.intent.id);
     world.settle(&engine).await;
     assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+/// Whatever is sent after it is refused for good: that alone never ends it.
+async fn fault_43_a_token_that_died_after_an_unanswered_send_ends_by_two_listings(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::LoseRequest]);
+    world.bank.next(std::iter::repeat_n(Fault::BadRequest, 1_000));
+    let offer = world.paying(&engine, "1").await;
+    let began = world.clock.now();
+    while world.clock.now().since_ms(began) < TOKEN_LIFE_MS + TOKEN_MARGIN_MS {
+        assert_eq!(world.state(&offer).await, StateName::Confirming);
+        world.wake(&engine, &offer).await;
+    }
+    world.settle(&engine).await;
+    let state = world.intent(offer.intent.id).await.state;
+    assert_eq!(state, State::Canceled { reason: CanceledReason::Absent });
+    assert!(world.bank.sends() > 2 && world.bank.objects().is_empty());
+    world.bank.heal();
+    let (_, next) = world.try_again(&engine, &offer, "again").await;
+    world.pay(&engine, &next).await;
+    assert_eq!((world.state(&next).await, world.bank.charges()), (StateName::Succeeded, 1));
 }
 
 async fn r16_a_rejection_after_sends_that_were_not_executed_is_definite(world: World) {

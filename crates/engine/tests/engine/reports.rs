@@ -1,7 +1,7 @@
 //! Reports about other products that no rule or fault above stands for already; each is written from what must be true here.
 
-use engine::CheckoutOutcome;
-use payment::{CheckoutStatus, Ending, ObjectStatus, StateName};
+use engine::{CheckoutOutcome, IntentOutcome};
+use payment::{CheckoutStatus, EffectKind, Ending, ObjectStatus, StateName};
 
 use crate::{
     bank::{Fault, pending},
@@ -12,17 +12,18 @@ use crate::{
 };
 
 scenarios! {
-    mollie_139_events_are_scoped_to_their_intent,
-    node_idempotency_36_an_outage_is_not_stored_as_a_result,
-    express_idempotency_32_a_crash_blocks_for_a_lease_and_no_longer,
-    powertools_638_the_order_of_fields_is_the_callers_business,
-    akash_3449_an_unresolved_payment_is_found_days_later,
-    pay_connector_3989_fault_42_a_500_that_is_replayed_for_ever_is_looked_up_another_way,
-    gateway_stripe_1756_a_slow_confirmation_outlives_the_checkouts_end,
+    events_are_scoped_to_their_intent,
+    an_outage_is_not_stored_as_a_result,
+    a_crash_blocks_for_a_lease_and_no_longer,
+    the_order_of_fields_is_the_callers_business,
+    an_unresolved_payment_is_found_days_later,
+    fault_42_a_500_that_is_replayed_for_ever_is_looked_up_another_way,
+    a_slow_confirmation_outlives_the_checkouts_end,
+    money_after_everything_ended_is_recorded_and_shown,
 }
 
-/// The old payment's end does not touch the order's live one.
-async fn mollie_139_events_are_scoped_to_their_intent(world: World) {
+/// Also mollie/WooCommerce#139: the old payment's end does not touch the order's live one.
+async fn events_are_scoped_to_their_intent(world: World) {
     let engine = world.engine();
     let ended = || ObjectStatus::Ended(Ending::Expired { code: "expired_on_confirmation".into() });
     world.bank.decides(ended());
@@ -39,7 +40,8 @@ async fn mollie_139_events_are_scoped_to_their_intent(world: World) {
     assert_eq!((world.status(&second).await, world.bank.charges()), (CheckoutStatus::Paid, 1));
 }
 
-async fn node_idempotency_36_an_outage_is_not_stored_as_a_result(world: World) {
+/// Also node-idempotency#36.
+async fn an_outage_is_not_stored_as_a_result(world: World) {
     let mut engine = world.engine();
     let offer = world.offer(&engine, "1").await;
     let trips = [(Call::Submit, When::Before), (Call::Submit, When::Before)];
@@ -50,7 +52,8 @@ async fn node_idempotency_36_an_outage_is_not_stored_as_a_result(world: World) {
     assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
 }
 
-async fn express_idempotency_32_a_crash_blocks_for_a_lease_and_no_longer(world: World) {
+/// Also express-idempotency#32.
+async fn a_crash_blocks_for_a_lease_and_no_longer(world: World) {
     let offer = world.offer(&world.engine(), "1").await;
     drop(world.claim(&world.engine(), &offer).await);
     let (seen, answer) = known(world.engine().submit(offer.submission("tok_2")).await.unwrap());
@@ -61,8 +64,8 @@ async fn express_idempotency_32_a_crash_blocks_for_a_lease_and_no_longer(world: 
     assert_eq!((seen.state.name(), answer.is_some()), (StateName::Succeeded, true));
 }
 
-/// Also mojaloop#2463. The metadata is a map; the fingerprint is typed.
-async fn powertools_638_the_order_of_fields_is_the_callers_business(world: World) {
+/// Also powertools-python#638 and mojaloop#2463. The metadata is a map; the fingerprint is typed.
+async fn the_order_of_fields_is_the_callers_business(world: World) {
     let engine = world.engine();
     let key = || create_key(&tenant(), "k", "1", "1500.00");
     let mut one = terms("1", "1500.00");
@@ -76,7 +79,8 @@ async fn powertools_638_the_order_of_fields_is_the_callers_business(world: World
     world.order("1").await;
 }
 
-async fn akash_3449_an_unresolved_payment_is_found_days_later(world: World) {
+/// Also akash-network/console#3449.
+async fn an_unresolved_payment_is_found_days_later(world: World) {
     let engine = world.engine();
     world.bank.every(Some(Fault::LoseAnswer));
     world.bank.listing_down(true);
@@ -91,8 +95,8 @@ async fn akash_3449_an_unresolved_payment_is_found_days_later(world: World) {
     assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
 }
 
-/// Stripe stores the 500 under the key: whether or not there is an object, the listing tells.
-async fn pay_connector_3989_fault_42_a_500_that_is_replayed_for_ever_is_looked_up_another_way(world: World) {
+/// Also pay-connector#3989. Stripe stores the 500 under the key: whether or not there is an object, the listing tells.
+async fn fault_42_a_500_that_is_replayed_for_ever_is_looked_up_another_way(world: World) {
     let engine = world.engine();
     for (order, fault, state) in [
         ("charged", Fault::Error500After, StateName::Succeeded),
@@ -113,8 +117,8 @@ async fn pay_connector_3989_fault_42_a_500_that_is_replayed_for_ever_is_looked_u
     assert_eq!(world.bank.charges(), 1);
 }
 
-/// Nothing that was sent is ended by the checkout's time: it is paid, and shown as paid.
-async fn gateway_stripe_1756_a_slow_confirmation_outlives_the_checkouts_end(world: World) {
+/// Also woocommerce-gateway-stripe#1756. Nothing that was sent is ended by the checkout's time: it is paid, and shown as paid.
+async fn a_slow_confirmation_outlives_the_checkouts_end(world: World) {
     let engine = world.engine();
     world.bank.decides(pending());
     let offer = world.paying(&engine, "1").await;
@@ -127,4 +131,27 @@ async fn gateway_stripe_1756_a_slow_confirmation_outlives_the_checkouts_end(worl
     world.bank.moves(offer.intent.id, ObjectStatus::Succeeded);
     world.wake(&engine, &offer).await;
     assert_eq!((world.status(&offer).await, world.bank.charges()), (CheckoutStatus::Paid, 1));
+}
+
+/// Also btcpayserver#7545. The payment ended unpaid, the checkout's time ran out, and then the bank has the money after all.
+async fn money_after_everything_ended_is_recorded_and_shown(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.decides(ObjectStatus::Ended(Ending::Expired { code: "expired_on_confirmation".into() }));
+    let offer = world.paying(&engine, "1").await;
+    world.clock.advance(DAY);
+    assert_eq!(engine.expire().await.unwrap(), 1);
+    assert_eq!(
+        (world.state(&offer).await, world.status(&offer).await),
+        (StateName::Expired, CheckoutStatus::Expired)
+    );
+    world.bank.moves(offer.intent.id, ObjectStatus::Succeeded);
+    engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+    assert!(world.journal(&offer).await.contains(&"anomaly: paid_after_end".to_owned()));
+    let effects = world.store.effects(tenant(), offer.intent.id).await.unwrap();
+    assert_eq!(effects.iter().filter(|effect| effect.kind == EffectKind::CheckoutPaid).count(), 1);
+    let (outcome, _) = world.try_again(&engine, &offer, "again").await;
+    assert_eq!(outcome, IntentOutcome::Paid(offer.intent.id));
+    assert_eq!((world.bank.sends(), world.bank.charges()), (1, 1));
 }

@@ -55,6 +55,7 @@ async fn a_bank_that_is_silent_is_taken_to_have_made_it_with_the_first_send(worl
     world.bank.every(None);
 }
 
+/// Also PAYONE/magento-1#464: nothing is cancelled here alone.
 async fn held_money_is_asked_back_once_and_only_the_banks_word_ends_it(world: World) {
     let engine = world.engine();
     world.bank.decides(ObjectStatus::WaitingForCapture);

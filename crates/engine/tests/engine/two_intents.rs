@@ -40,7 +40,7 @@ async fn fault_01_a_double_click_is_one_operation(world: World) {
     assert_eq!((world.bank.sends(), world.bank.charges()), (1, 1));
 }
 
-/// Also mollie/WooCommerce#1204, woocommerce-payments#5678, woocommerce-gateway-stripe#3638: the second tab adopts the first's.
+/// Also mollie/WooCommerce#1204: the second tab adopts the first's.
 async fn fault_03_fault_67_two_tabs_with_two_cards(world: World) {
     let (here, there) = (world.engine(), world.engine());
     let offer = world.offer(&here, "1").await;
@@ -72,6 +72,7 @@ async fn fault_61_a_stale_tab_tries_again_after_it_was_paid(world: World) {
     assert_eq!((world.bank.objects().len(), world.bank.charges()), (2, 1));
 }
 
+/// Also woocommerce-gateway-stripe#3638: one intent occupies a checkout.
 async fn fault_61_two_tabs_try_again_at_once(world: World) {
     let (here, there) = (world.engine(), world.engine());
     world.bank.decides(declined());
@@ -177,7 +178,7 @@ async fn fault_65_an_amount_edited_while_a_tab_shows_the_old_one(world: World) {
     assert_eq!(world.bank.objects()[0].amount, rub("1700.00"));
 }
 
-/// vendure#2620 and woocommerce-payments#6977: order, amount and currency are fixed in what was sent.
+/// Also vendure#2620 and woocommerce-payments#6977: order, amount and currency are fixed in what was sent.
 async fn fault_65_the_amount_is_frozen_while_a_payment_is_under_way(world: World) {
     let engine = world.engine();
     world.bank.next([Fault::LoseRequest]);

@@ -125,7 +125,7 @@ async fn a_pending_object_without_a_page_is_asked_about(world: World) {
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
 
-/// Also killbill#1015 (a new payment while the first is unknown) and woocommerce-gateway-stripe#1756 (expiry of what was sent).
+/// Also killbill#1015 (a new payment while the first is unknown).
 async fn while_it_is_unknown_nothing_else_may_begin(world: World) {
     let engine = world.engine();
     world.bank.every(Some(Fault::LoseRequest));

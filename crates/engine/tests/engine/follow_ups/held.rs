@@ -59,7 +59,7 @@ async fn a_capture_pays_the_checkout(world: World) {
     assert_eq!(ask(&engine, offer.intent.id, CANCEL, None).await, OpenedFollowUp::NotNow);
 }
 
-/// Somebody captured it in the provider's own dashboard.
+/// Somebody captured it in the provider's own dashboard. Also PAYONE/magento-1#464: it is cancelled by the provider's word only.
 async fn a_cancel_that_loses_against_a_capture_is_refused_and_the_money_is_seen(world: World) {
     let engine = world.engine();
     let offer = held(&world).await;
@@ -86,6 +86,7 @@ async fn a_cancel_that_is_unknown_and_loses_settles_by_the_payments_state(world:
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
 
+/// Also killbill#639: a second capture waits until the first is known.
 async fn a_capture_that_is_unknown_blocks_a_cancel(world: World) {
     let engine = world.engine();
     let offer = held(&world).await;

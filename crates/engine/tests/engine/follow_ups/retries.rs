@@ -22,6 +22,7 @@ scenarios! {
 }
 
 /// Also fault 3, 4, 8, 10, 12, 14: a lost request, a lost answer, 500, 429, 202 at any of them.
+/// Also medusa#16292: its row and its key outlive whatever went wrong.
 async fn r15_r10_every_send_of_a_follow_up_is_the_same_whatever_went_wrong(world: World) {
     let faults = [
         Fault::NotSent,
