@@ -113,6 +113,8 @@ CREATE TABLE sweep (
     merchant_id      TEXT   NOT NULL,
     mode             TEXT   NOT NULL,
     provider_account TEXT   NOT NULL,
+    -- Nothing that was made before is ours: the account was not known.
+    known_from_ms    BIGINT NOT NULL,
     swept_until_ms   BIGINT NOT NULL,
     gated_from_ms    BIGINT,
     PRIMARY KEY (merchant_id, mode, provider_account)

@@ -44,8 +44,7 @@ pub(crate) fn json<T: serde::Serialize>(view: &T) -> Vec<u8> {
 
 /// RFC 3339, UTC.
 pub(crate) fn rfc3339(at: Timestamp) -> String {
-    let moment = jiff::Timestamp::from_millisecond(at.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    format!("{moment:.3}")
+    at.to_string()
 }
 
 pub(crate) fn amount(money: Money) -> Amount {

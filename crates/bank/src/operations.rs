@@ -13,6 +13,7 @@ use crate::refusal::{Failure, Refusal};
 use crate::{cards, payment_rows, tokens};
 
 const MAX_DESCRIPTION_CHARS: usize = 128;
+const MAX_REFUND_DESCRIPTION_CHARS: usize = 250;
 const MAX_METADATA_PAIRS: usize = 16;
 const MAX_METADATA_NAME_CHARS: usize = 32;
 const MAX_METADATA_VALUE_CHARS: usize = 512;
@@ -97,7 +98,7 @@ pub(crate) fn create_refund(
         status: if deadline.is_some() { RefundStatus::Pending } else { RefundStatus::Succeeded },
         deadline,
         amount: Amount::of(body)?,
-        description: read_description(body)?,
+        description: read_description(body, MAX_REFUND_DESCRIPTION_CHARS)?,
         metadata: read_metadata(body)?.map(Value::Object),
     };
     let payment =
@@ -139,7 +140,7 @@ fn read_payment(body: &Value, now_ms: i64) -> Result<Payment, Refusal> {
         captured_minor: 0,
         refunded_minor: 0,
         capture,
-        description: read_description(body)?,
+        description: read_description(body, MAX_DESCRIPTION_CHARS)?,
         metadata: Value::Object(read_metadata(body)?.unwrap_or_default()),
         return_url: read_return_url(body)?,
         card: None,
@@ -152,11 +153,14 @@ fn read_payment(body: &Value, now_ms: i64) -> Result<Payment, Refusal> {
     })
 }
 
-fn read_description(body: &Value) -> Result<Option<String>, Refusal> {
+fn read_description(body: &Value, most: usize) -> Result<Option<String>, Refusal> {
     match body.get("description") {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) if text.chars().count() <= MAX_DESCRIPTION_CHARS => Ok(Some(text.clone())),
-        Some(_) => Err(Refusal::invalid("description", "A text of at most 128 characters is wanted")),
+        Some(Value::String(text)) if text.chars().count() <= most => Ok(Some(text.clone())),
+        Some(_) => {
+            let wanted = format!("A text of at most {most} characters is wanted");
+            Err(Refusal::invalid("description", wanted))
+        }
     }
 }
 

@@ -114,7 +114,11 @@ impl Engine {
         stepped: &mut Stepped,
     ) -> Result<(), EngineError> {
         let mut ours = self.list_ours(claimed).await?;
-        stepped.retry_after_ms = ours.retry_after_ms.max(Some(self.settings.listing_gap_ms));
+        stepped.retry_after_ms = ours.retry_after_ms;
+        if self.is_over(claimed) {
+            // What is only held is sent again as soon as it may.
+            stepped.retry_after_ms = ours.retry_after_ms.max(Some(self.settings.listing_gap_ms));
+        }
         if !ours.objects.is_empty() {
             stepped.absent_since = None;
         } else if ours.complete && self.may_prove_absence(claimed) {
@@ -151,9 +155,13 @@ impl Engine {
 
     /// Whether a listing begun at this claim can be evidence of absence: nothing more is sent, and what was sent is harmless.
     pub(crate) fn may_prove_absence(&self, claimed: &Claimed) -> bool {
+        self.provider.proves_absence() && self.is_over(claimed) && claimed.now >= self.tokens_dead_at(claimed)
+    }
+
+    /// Whether nothing is sent for it any more.
+    fn is_over(&self, claimed: &Claimed) -> bool {
         let late = claimed.operation.execute_until.is_some_and(|until| claimed.now >= until);
-        let over = late || claimed.checkout.status == CheckoutStatus::Paid;
-        self.provider.proves_absence() && over && claimed.now >= self.tokens_dead_at(claimed)
+        late || claimed.checkout.status == CheckoutStatus::Paid
     }
 
     /// What is unresolved long after its last possible send stands before a person; queries go on.

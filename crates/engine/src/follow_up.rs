@@ -22,7 +22,7 @@ use crate::{
 /// After execute-until (the key's window less its margin): the key is dead, and so is every request under way.
 pub(crate) const KEY_DEAD_MS: i64 = 2 * 3_600_000;
 /// Most extras given back in one go.
-const EXTRAS_AT_ONCE: u32 = 50;
+const EXTRAS_AT_ONCE: u32 = 1_000;
 
 /// A capture, cancel or refund in hand.
 struct FollowUpInHand<'c> {

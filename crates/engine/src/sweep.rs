@@ -43,7 +43,7 @@ impl Engine {
         let from = row.gated_from.map_or(row.swept_until, |gated| gated.min(row.swept_until));
         // What was made before may have been paid since: as long as a payment can be waited for.
         let overlap_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
-        let span = Span { from: from.plus_ms(-overlap_ms), to: None };
+        let span = Span { from: from.plus_ms(-overlap_ms).max(row.known_from), to: None };
         let swept = self.sweep(&merchant.tenant, &account, &merchant.account, span).await?;
         failpoint!("sweep.read");
         if swept.complete {
@@ -145,6 +145,25 @@ impl Engine {
         Ok(!story.is_some_and(|story| told(&story)))
     }
 
+    /// Whether it is the payment of another merchant, or of the other mode, with the same account.
+    async fn is_anothers(
+        &self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        seen: &Observation,
+    ) -> Result<bool, EngineError> {
+        let Some(intent) = seen.intent else { return Ok(false) };
+        let merchants = self.directory.merchants().await?;
+        let others =
+            merchants.into_iter().filter(|other| other.account == *account && other.tenant != *tenant);
+        for other in others {
+            if self.store.intent(other.tenant, intent).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// An object that no intent of ours asked for. Only what took money concerns us; whether it is a new one.
     async fn meet(
         &self,
@@ -154,7 +173,8 @@ impl Engine {
         seen: Observation,
     ) -> Result<bool, EngineError> {
         let known = standing.charge.is_some() || standing.stranger.is_some();
-        if known || seen.status != ObjectStatus::Succeeded {
+        let took_money = seen.status == ObjectStatus::Succeeded;
+        if known || !took_money || self.is_anothers(tenant, account, &seen).await? {
             return Ok(false);
         }
         let found = StrangerRecord {

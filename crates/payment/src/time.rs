@@ -21,8 +21,21 @@ impl Timestamp {
     }
 }
 
+/// RFC 3339, UTC, with milliseconds.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{} ms", self.0)
+        let moment = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        write!(f, "{moment:.3}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_reads_as_people_read_it() {
+        assert_eq!(Timestamp(1_800_000_000_123).to_string(), "2027-01-15T08:00:00.123Z");
+        assert_eq!(Timestamp(0).to_string(), "1970-01-01T00:00:00.000Z");
     }
 }

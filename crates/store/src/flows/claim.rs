@@ -150,7 +150,9 @@ pub(super) async fn dispatch(
     if late || (pays && checkout.status == CheckoutStatus::Paid) {
         return Ok(Dispatch::Over);
     }
-    let gated = tables.sweeps(&checkout.tenant).await?.iter().any(|sweep| sweep.gated_from.is_some());
+    let account = operation.frozen.as_ref().map(|frozen| &frozen.account);
+    let sweeps = tables.sweeps(&checkout.tenant).await?;
+    let gated = sweeps.iter().any(|sweep| Some(&sweep.account) == account && sweep.gated_from.is_some());
     let held = gated || (pays && tables.is_blocked(&checkout.tenant, &checkout.order).await?);
     Ok(if held { Dispatch::Held } else { Dispatch::Allowed })
 }

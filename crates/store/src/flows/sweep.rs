@@ -20,6 +20,7 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
         let mut row = row.unwrap_or_else(|| SweepRow {
             tenant: tenant.clone(),
             account: account.clone(),
+            known_from: last.unwrap_or(now),
             swept_until: last.unwrap_or(now),
             gated_from: None,
         });
@@ -45,9 +46,14 @@ pub async fn sweep(
 ) -> Result<(SweepRow, Timestamp), Abort> {
     let now = tables.now().await?;
     let row = sweep_of(tables, tenant, account).await?;
-    let unknown =
-        SweepRow { tenant: tenant.clone(), account: account.clone(), swept_until: now, gated_from: None };
-    Ok((row.unwrap_or(unknown), now))
+    let unknown = || SweepRow {
+        tenant: tenant.clone(),
+        account: account.clone(),
+        known_from: now,
+        swept_until: now,
+        gated_from: None,
+    };
+    Ok((row.unwrap_or_else(unknown), now))
 }
 
 /// The listing was read until `swept_until`, from before the gate that `gated_from` names: that gate is lifted, a newer one stays.

@@ -18,10 +18,11 @@ const HEARTBEAT: &str = "SELECT at_ms FROM heartbeat WHERE id = 1";
 const PUT_HEARTBEAT: &str = "INSERT INTO heartbeat (id, at_ms) VALUES (1, $1) \
      ON CONFLICT (id) DO UPDATE SET at_ms = excluded.at_ms";
 
-const SWEEPS: &str = "SELECT merchant_id, mode, provider_account, swept_until_ms, gated_from_ms FROM sweep \
+const SWEEPS: &str = "SELECT merchant_id, mode, provider_account, known_from_ms, swept_until_ms, gated_from_ms \
+     FROM sweep \
      WHERE merchant_id = $1 AND mode = $2 ORDER BY provider_account";
-const PUT_SWEEP: &str = "INSERT INTO sweep (merchant_id, mode, provider_account, swept_until_ms, gated_from_ms) \
-     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (merchant_id, mode, provider_account) \
+const PUT_SWEEP: &str = "INSERT INTO sweep (merchant_id, mode, provider_account, known_from_ms, swept_until_ms, \
+     gated_from_ms) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (merchant_id, mode, provider_account) \
      DO UPDATE SET swept_until_ms = excluded.swept_until_ms, gated_from_ms = excluded.gated_from_ms";
 
 const INSERT_STRANGER: &str = "INSERT INTO stranger (merchant_id, mode, provider_account, provider_object_id, order_id, \
@@ -69,7 +70,11 @@ impl SweepTables for SqlTables<'_> {
 
     async fn put_sweep(&mut self, row: &SweepRow) -> Done<()> {
         let mut values = scoped(&row.tenant, row.account.as_str());
-        values.extend([row.swept_until.0.into(), row.gated_from.map(|at| at.0).into()]);
+        values.extend([
+            row.known_from.0.into(),
+            row.swept_until.0.into(),
+            row.gated_from.map(|at| at.0).into(),
+        ]);
         self.one(PUT_SWEEP, values).await.map(drop)
     }
 
@@ -116,6 +121,7 @@ fn read_sweep(mut row: Row) -> Result<SweepRow, StoreError> {
     Ok(SweepRow {
         tenant: read_tenant(&mut row)?,
         account: row.parsed(|text| ProviderAccount::parse(text).ok())?,
+        known_from: Timestamp(row.int()?),
         swept_until: Timestamp(row.int()?),
         gated_from: row.int_opt()?.map(Timestamp),
     })

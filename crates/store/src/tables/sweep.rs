@@ -13,6 +13,8 @@ pub struct SweepRow {
     pub tenant: Tenant,
     /// The account.
     pub account: ProviderAccount,
+    /// Nothing that was made before is ours: the account was not known.
+    pub known_from: Timestamp,
     /// Read until here.
     pub swept_until: Timestamp,
     /// While set, nothing is dispatched for the merchant: what happened from here on is not known yet.

@@ -20,7 +20,7 @@ behaviours!(
     fault_23_what_was_never_executed_waits_and_ends_in_time,
     fault_23_the_gate_survives_a_restart,
     fault_23_a_sweep_lifts_only_the_gate_it_read_for,
-    fault_23_one_gated_account_holds_its_merchant_and_nobody_else,
+    fault_23_a_gated_account_holds_its_own_operations_and_no_others,
     what_was_read_is_never_unread,
 );
 
@@ -199,7 +199,7 @@ async fn fault_23_a_sweep_lifts_only_the_gate_it_read_for(world: World) {
     world.sent("order-1").await;
 }
 
-async fn fault_23_one_gated_account_holds_its_merchant_and_nobody_else(world: World) {
+async fn fault_23_a_gated_account_holds_its_own_operations_and_no_others(world: World) {
     let other = tenant_of("mer_2", Mode::Test);
     let accounts = [(tenant(), ours()), (tenant(), "100501"), (other.clone(), "200")];
     let waits = world.sent("order-1").await;
@@ -209,12 +209,17 @@ async fn fault_23_one_gated_account_holds_its_merchant_and_nobody_else(world: Wo
     world.clock.advance(GAP_MS + 1);
     world.start(&accounts).await;
     world.read_for(world.sweep_of(&other, "200").await).await;
-    world.read_for(world.sweep_of(&tenant(), ours()).await).await;
-    world.clock.advance(WAKE_MS);
-    assert!(world.due(10).await.is_empty(), "the merchant's other account is not read yet");
     world.read_for(world.sweep_of(&tenant(), "100501").await).await;
+    world.clock.advance(WAKE_MS);
+    assert!(world.due(10).await.is_empty(), "the account it was frozen for is not read yet");
+    world.read_for(world.sweep_of(&tenant(), ours()).await).await;
     world.clock.advance(SECOND);
     assert_eq!(world.due(10).await[0].step, Step::Send);
+    // An account that the merchant has left, and that nobody reads any more, holds nothing of the new one.
+    world.store.beat().await.unwrap();
+    world.clock.advance(GAP_MS + 1);
+    world.start(&[(tenant(), "100501")]).await;
+    world.sent("order-3").await;
     // The gate of another merchant, or of the same one's live mode, is none of ours.
     world.store.beat().await.unwrap();
     world.clock.advance(GAP_MS + 1);
