@@ -115,6 +115,9 @@ fn r24_show_tells_the_whole_story(trouble: &Trouble) {
         &show(&trouble.extra),
         &[
             "EXTRA: the order was paid already",
+            "What was told:",
+            "webhook checkout.paid evt_",
+            "waits for its next try after 0 tries",
             &format!("payonce review resolve {} --refund-extra --reason TEXT", trouble.extra),
         ],
     );
@@ -217,6 +220,21 @@ fn beside_a_running_server(trouble: &Trouble) {
         &place.run(&["review", "show", "C-3"]),
         &["given back: 1500.00 RUB", "the shopper called", "refund.done"],
     );
+}
+
+/// What may have arrived, and would be told twice by a second try, a person has to know.
+#[test]
+fn what_may_not_have_arrived_is_listed() {
+    let trouble = Trouble::new();
+    let database = Connection::open(trouble.place.path("payonce-data/payonce.db")).unwrap();
+    let lost = "UPDATE outbox SET state = 'delivery_unknown', wake_at_ms = NULL, tries = 1, first_tried_at_ms = 1, \
+                outcome = 'its sender went silent'";
+    assert!(database.execute(lost, []).unwrap() > 0);
+    let parts = [
+        "Webhooks and mails that did not arrive, or may not have",
+        "may have arrived: its sender went silent in mid-send, and it is not sent twice",
+    ];
+    told(&trouble.place.run(&["review", "list"]), &parts);
 }
 
 #[test]

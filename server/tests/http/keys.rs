@@ -81,6 +81,7 @@ async fn attack_3_control_characters_in_a_key_never_pass() {
     }
 }
 
+/// Also test-task2#73.
 #[tokio::test]
 async fn attack_4_two_keys_are_none() {
     let world = World::start().await;

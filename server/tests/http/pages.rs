@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::support::{DECLINED, FRAME_ORIGIN, GOOD, RETURN_ORIGIN, Reply, THREE_DS, World, order, text};
+use crate::support::{
+    DECLINED, FRAME_ORIGIN, GOOD, RETURN_ORIGIN, Reply, Setup, THREE_DS, World, order, text,
+};
 
 async fn page(world: &World, path: &str) -> Reply {
     world.get(path).send().await
@@ -180,18 +182,23 @@ async fn attack_31_markup_is_shown_as_text() {
     }
 }
 
+/// Also OwnPay#183.
 #[tokio::test]
 async fn opening_a_page_changes_nothing() {
-    let world = World::start().await;
+    let world = World::with(Setup { worker: false, ..Setup::default() }).await;
     for (card, state) in [
         (None, "created"),
         (Some(DECLINED), "declined"),
         (Some(THREE_DS), "requires_action"),
         (Some(GOOD), "succeeded"),
+        (Some(GOOD), "confirming"),
     ] {
         let checkout = world.checkout(state).await;
+        if state == "confirming" {
+            world.bank.fault(json!({ "kind": "lose_answer" })).await;
+        }
         if let Some(card) = card {
-            world.pay(&checkout, card).await.expect(200);
+            world.pay(&checkout, card).await;
         }
         let id = &checkout["payment_intent"]["id"];
         let (before, payments) = (world.intent(id).await, world.bank.payments(state).await.len());
@@ -203,8 +210,8 @@ async fn opening_a_page_changes_nothing() {
                 }
             }
         }
-        // The worker may look at a challenge meanwhile; a page adds nothing to the journal and sends nothing.
         let after = world.intent(id).await;
+        assert_eq!(after["state"], state);
         assert_eq!(
             (&after["state"], &after["attempts"], &after["journal"]),
             (&before["state"], &before["attempts"], &before["journal"])

@@ -44,6 +44,7 @@ async fn same_request_each_time(world: &World) -> usize {
     creates.len()
 }
 
+/// Also Nexuq#485: what the bank does not answer is 202, not an error of ours.
 #[tokio::test]
 async fn faults_37_38_41_47_an_answer_that_does_not_come_is_not_a_failure() {
     for kind in ["lose_request", "lose_answer", "error_500_before", "error_500_after", "garbage"] {
@@ -160,8 +161,9 @@ async fn fault_48_not_found_soon_after_a_timeout_proves_nothing() {
     pay_through(&world, "1", &faults).await;
 }
 
+/// Also killbill#1015.
 #[tokio::test]
-async fn killbill_1015_while_the_first_is_unknown_no_second_begins() {
+async fn while_the_first_is_unknown_no_second_begins() {
     let world = World::with(Setup { worker: false, ..Setup::default() }).await;
     let checkout = world.checkout("1").await;
     world.bank.fault(json!({ "kind": "lose_answer" })).await;

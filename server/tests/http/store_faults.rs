@@ -1,4 +1,4 @@
-//! The database is busy or its connections are gone (faults 18, 22): 503, never "declined", and nothing is half done.
+//! The database is busy, full, or its connections are gone (faults 18, 19, 22): 503, never "declined", and nothing is half done.
 
 use std::time::Duration;
 
@@ -83,4 +83,65 @@ async fn fault_18_with_no_connection_left_it_is_503_and_then_works() {
     assert!(!world.open("key", &order("2")).send().await.expect(201).is_replay());
     assert_eq!(world.submit(&checkout, &token).send().await.expect(200).json()["state"], "succeeded");
     assert_eq!(world.bank.charges("1").await, 1);
+}
+
+#[tokio::test]
+async fn fault_19_on_a_full_disk_it_is_503_and_nothing_is_charged() {
+    const PAGES: u32 = 400;
+    const READY: usize = 40;
+    let setup = Setup { max_pages: Some(PAGES), worker: false, ..Setup::default() };
+    let world = World::with(setup).await;
+    let mut ready = Vec::new();
+    for number in 0..READY {
+        ready.push((world.checkout(&format!("ready-{number}")).await, world.bank.token(GOOD).await));
+    }
+    // Whoever else writes to this disk.
+    let other = Connection::open(world.folder.path().join("payonce.db")).unwrap();
+    other.busy_timeout(Duration::from_secs(5)).unwrap();
+    let pages = "SELECT page_count FROM pragma_page_count";
+    let used: u32 = other.query_row(pages, [], |row| row.get(0)).unwrap();
+    other
+        .execute_batch(&format!(
+            "CREATE TABLE ballast (filling BLOB); INSERT INTO ballast VALUES (zeroblob({} * 4096))",
+            PAGES - used
+        ))
+        .unwrap();
+    let mut opened = 0;
+    let refused = loop {
+        let reply = world.open(&format!("key-{opened}"), &order(&format!("new-{opened}"))).send().await;
+        if reply.status != 201 {
+            break reply;
+        }
+        opened += 1;
+    };
+    refused.problem(503, "unavailable");
+    let mut turned_away = Vec::new();
+    for (checkout, token) in &ready {
+        let reply = world.submit(checkout, token).send().await;
+        if reply.status == 503 {
+            reply.problem(503, "unavailable");
+            turned_away.push((checkout, token));
+        }
+    }
+    assert!(!turned_away.is_empty(), "there was room for all of them");
+    for (checkout, _) in &turned_away {
+        assert_eq!(
+            world.bank.payments(text(&checkout["order_id"])).await.len(),
+            0,
+            "it said: nothing was charged"
+        );
+    }
+    other.execute_batch("DROP TABLE ballast").unwrap();
+    assert!(
+        !world
+            .open(&format!("key-{opened}"), &order(&format!("new-{opened}")))
+            .send()
+            .await
+            .expect(201)
+            .is_replay()
+    );
+    for (checkout, token) in turned_away {
+        assert_eq!(world.submit(checkout, token).send().await.expect(200).json()["state"], "succeeded");
+        assert_eq!(world.bank.charges(text(&checkout["order_id"])).await, 1);
+    }
 }

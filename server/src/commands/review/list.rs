@@ -4,17 +4,31 @@ use std::fmt::Write;
 
 use engine::item_id;
 use payment::{OperationKind, State};
-use store::{ChargeRecord, CheckoutRecord, FollowUp, IntentRecord, ReviewItem, StrangerRecord, Task};
+use store::{
+    ChargeRecord, CheckoutRecord, EffectRecord, FollowUp, IntentRecord, ReviewItem, StrangerRecord, Task,
+};
 
 use super::words;
 use crate::answers::rfc3339;
 
-/// The list, or that there is nothing on it.
-pub(super) fn text(items: &[ReviewItem]) -> String {
-    if items.is_empty() {
-        return "Nothing waits for a person.\n".to_owned();
+/// The list, or that there is nothing on it; and which webhooks and mails did not arrive, or may not have.
+pub(super) fn text(items: &[ReviewItem], undelivered: &[EffectRecord]) -> String {
+    let mut text = waiting(items);
+    if !undelivered.is_empty() {
+        text.push_str(
+            "\nWebhooks and mails that did not arrive, or may not have; nothing sends them again:\n",
+        );
     }
+    for effect in undelivered {
+        let (merchant, what) = (&effect.tenant.merchant, words::effect(effect));
+        let _infallible = writeln!(text, "  {merchant}, {}: {what}", effect.intent);
+    }
+    text
+}
+
+fn waiting(items: &[ReviewItem]) -> String {
     let mut text = match items.len() {
+        0 => return "Nothing waits for a person.\n".to_owned(),
         1 => "One thing waits for a person.\n".to_owned(),
         several => format!("{several} things wait for a person.\n"),
     };

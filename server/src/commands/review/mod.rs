@@ -16,6 +16,8 @@ use crate::{
     setup,
 };
 
+/// Most webhooks and mails that are listed as not delivered.
+const MAX_UNDELIVERED: u32 = 100;
 /// Longest reason or evidence.
 const MAX_TEXT_CHARS: usize = 1_000;
 
@@ -34,7 +36,8 @@ pub async fn run(config: Config, command: ReviewCommand) -> Result<ExitCode> {
     let engine = setup::engine(&config).await?;
     match command {
         ReviewCommand::List => {
-            print!("{}", list::text(&engine.review().await?));
+            let undelivered = engine.store.undelivered_effects(MAX_UNDELIVERED).await?;
+            print!("{}", list::text(&engine.review().await?, &undelivered));
             Ok(ExitCode::SUCCESS)
         }
         ReviewCommand::Show { id } => match story::text(&engine, &id).await? {

@@ -5,7 +5,8 @@ use anyhow::Result;
 use engine::{Engine, item_id};
 use payment::{IntentId, ObjectId, OperationKind, OrderId, State};
 use store::{
-    ChargeRecord, CheckoutRecord, IntentRecord, OperationRecord, ReviewItem, Stage, Story, Task, Tenant,
+    ChargeRecord, CheckoutRecord, EffectRecord, IntentRecord, OperationRecord, ReviewItem, Stage, Story,
+    Task, Tenant,
 };
 
 use super::words;
@@ -14,8 +15,7 @@ use crate::answers::rfc3339;
 /// The story that `id` leads to.
 pub(super) async fn text(engine: &Engine, id: &str) -> Result<Option<String>> {
     if let Some((checkout, intent)) = find(engine, id).await? {
-        let story = engine.store.story(intent.tenant.clone(), intent.id).await?;
-        return Ok(story.map(|story| told(&checkout, &intent, &story)));
+        return story_of(engine, &checkout, &intent).await;
     }
     let items = engine.review().await?;
     let item = items.into_iter().find(|item| item_id(item) == id);
@@ -42,9 +42,20 @@ pub(super) async fn text(engine: &Engine, id: &str) -> Result<Option<String>> {
 }
 
 async fn by_intent(engine: &Engine, tenant: &Tenant, intent: IntentId) -> Result<Option<String>> {
-    let found = engine.store.intent(tenant.clone(), intent).await?;
-    let story = engine.store.story(tenant.clone(), intent).await?;
-    Ok(found.zip(story).map(|((checkout, intent), story)| told(&checkout, &intent, &story)))
+    let Some((checkout, intent)) = engine.store.intent(tenant.clone(), intent).await? else {
+        return Ok(None);
+    };
+    story_of(engine, &checkout, &intent).await
+}
+
+async fn story_of(
+    engine: &Engine,
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+) -> Result<Option<String>> {
+    let story = engine.store.story(intent.tenant.clone(), intent.id).await?;
+    let effects = engine.store.effects(intent.tenant.clone(), intent.id).await?;
+    Ok(story.map(|story| told(checkout, intent, &story, &effects)))
 }
 
 async fn find(engine: &Engine, id: &str) -> Result<Option<(CheckoutRecord, IntentRecord)>> {
@@ -63,7 +74,7 @@ async fn find(engine: &Engine, id: &str) -> Result<Option<(CheckoutRecord, Inten
     Ok(None)
 }
 
-fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story) -> String {
+fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story, effects: &[EffectRecord]) -> String {
     let mut text = String::new();
     let mut line = |words: String| {
         text.push_str(&words);
@@ -125,6 +136,13 @@ fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story) -> Stri
             words::sum(charge.reserved_minor, charge.amount.currency()),
             if charge.extra { "  EXTRA: the order was paid already" } else { "" }
         ));
+    }
+    if !effects.is_empty() {
+        line(String::new());
+        line("What was told:".to_owned());
+    }
+    for effect in effects {
+        line(format!("  {}  {}", rfc3339(effect.created_at), words::effect(effect)));
     }
     line(String::new());
     line("What happened:".to_owned());

@@ -1,9 +1,11 @@
 //! States and reasons in the words of the person who has to decide. Never how the code writes them.
 
 use payment::{
-    CanceledReason, Currency, Mismatch, Money, NotExecutedReason, OperationState, ReviewReason, State,
-    UnknownReason,
+    CanceledReason, Channel, Currency, Mismatch, Money, NotExecutedReason, OperationState, ReviewReason,
+    State, UnknownReason,
 };
+
+use store::{EffectRecord, EffectState};
 
 use crate::answers::rfc3339;
 
@@ -105,4 +107,23 @@ fn canceled(reason: &CanceledReason) -> String {
         CanceledReason::Replaced => "the order's terms changed before anything was sent".to_owned(),
         CanceledReason::ByProvider { code } => format!("cancelled at the provider ({code})"),
     }
+}
+
+/// A webhook or a mail, and where its delivery stands.
+pub(super) fn effect(effect: &EffectRecord) -> String {
+    let what = match effect.kind.channel() {
+        Channel::Webhook => format!("webhook {}", effect.kind.as_str()),
+        Channel::Mail => format!("mail {}", effect.kind.as_str()),
+    };
+    let standing = match effect.state {
+        EffectState::Waiting => "waits for its next try",
+        EffectState::Delivered => "delivered",
+        EffectState::DeliveryUnknown => {
+            "may have arrived: its sender went silent in mid-send, and it is not sent twice"
+        }
+        EffectState::Abandoned => "given up",
+        EffectState::NotWanted => "not wanted",
+    };
+    let outcome = effect.outcome.as_deref().map_or_else(String::new, |outcome| format!("; last: {outcome}"));
+    format!("{what} {}, {standing} after {} tries{outcome}", effect.id, effect.tries)
 }

@@ -60,6 +60,8 @@ pub struct Setup {
     pub worker: bool,
     /// How long the store waits for a lock or a connection.
     pub store_patience: Duration,
+    /// How many pages the database may have.
+    pub max_pages: Option<u32>,
     /// Whether every request to the bank arrives twice.
     pub doubled: bool,
     /// Where merchant alpha hears of payments in test mode, and what that is signed with.
@@ -81,6 +83,7 @@ impl Default for Setup {
             rate: RateLimit::Off,
             worker: true,
             store_patience,
+            max_pages: None,
             doubled: false,
             webhook: None,
             mails: None,
@@ -239,7 +242,7 @@ impl World {
 async fn open(folder: &TempDir, provider_url: &str, setup: &Setup) -> (Engine, Arc<SqlStore<Sqlite>>) {
     let mut engine = setup::engine(&config(folder, provider_url, setup)).await.unwrap();
     let mut options = SqliteOptions::new(folder.path().join("payonce.db"));
-    options.patience = setup.store_patience;
+    (options.patience, options.max_pages) = (setup.store_patience, setup.max_pages);
     let store = Arc::new(SqlStore::<Sqlite>::open(options).await.unwrap());
     engine.store = store.clone();
     engine.directory = store.clone();
