@@ -66,7 +66,8 @@ test("fault 64: leaving the bank's page without deciding leads back to the same 
   expect(await bank.charges(order.id)).toEqual([]);
 });
 
-test('3-D Secure, Back from the bank\'s page: the same payment, no second one (fault 12, R9)', async ({ page, bank }) => {
+// adyen-magento2#94: Back after 3-D Secure cancelled a paid order.
+test('3-D Secure, Back from the bank\'s page: the same payment, no second one (fault 12, R9)', async ({ page, bank, merchant }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
   await pay.pay(ASKS_3DS);
@@ -85,6 +86,7 @@ test('3-D Secure, Back from the bank\'s page: the same payment, no second one (f
   await page.goBack();
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(ASKS_3DS));
+  expect((await merchant.checkout(order.checkoutId)).status).toBe('paid');
 });
 
 test('3-D Secure is gone on with on another device: the same link, and both show the result (R9, N1)', async ({ page, bank, newDevice }) => {
@@ -107,7 +109,8 @@ test('3-D Secure is gone on with on another device: the same link, and both show
   await bank.expectOneCharge(order.id, '1500.00', last4(ASKS_3DS));
 });
 
-test('3-D Secure confirmed in two tabs is one payment, and both tabs say so (woocommerce-payments 5678)', async ({ page, context, bank }) => {
+// woocommerce-payments#5678.
+test('3-D Secure confirmed in two tabs is one payment, and both tabs say so (N1)', async ({ page, context, bank }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
   await pay.pay(ASKS_3DS);

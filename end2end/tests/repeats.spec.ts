@@ -36,6 +36,27 @@ test('fault 1: Enter and a click, and more of both, pay once', async ({ page, ba
   await bank.expectOneCharge(order.id, '1500.00');
 });
 
+// adyen-web#2703: every press of somebody who has lost patience, in one go and faster than a person could.
+test('fault 1: frantic clicking sends one payment (R1)', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'delay', order_id: order.id, delay_ms: 500 });
+  await pay.fill(GOOD);
+  const [submits, tokens] = [countRequests(page, '/submit'), countRequests(page, '/v3/tokens')];
+  await pay.button.evaluate(async (button: HTMLButtonElement) => {
+    for (let press = 0; press < 60; press += 1) {
+      button.click();
+      button.form!.requestSubmit(button);
+      // Some in one task, some in the next ones.
+      if (press % 7 === 0) await new Promise((turn) => setTimeout(turn));
+    }
+  });
+  await pay.expectState('succeeded');
+  expect([submits(), tokens()]).toEqual([1, 1]);
+  await bank.expectOneCharge(order.id, '1500.00');
+  expect(await bank.payments(order.id)).toHaveLength(1);
+});
+
 test('fault 2: a reload in mid-payment finds the same payment and its result (R9)', async ({ page, bank, merchant }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
@@ -101,6 +122,7 @@ for (const [what, cards] of [
   });
 }
 
+// mollie/WooCommerce#1204: the second tab adopts the payment of the first.
 test('N1: while one tab pays the other one says so, offers no payment, and shows the same result', async ({ page, context, bank }) => {
   const { order, pay: first } = await buy(page);
   const second = await new PayPage(await context.newPage()).open(order.url);
@@ -146,6 +168,27 @@ test('the answer to the submit is lost: the page asks, and shows what really hap
   await questions.hasHeld(1);
   await questions.open();
   await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+// woocommerce-gateway-stripe#2477: the site answered 500, and the retry had another key.
+test('the site answers 500 after the payment was taken: the page asks, and nothing is sent under another key (R1, R10)', async ({ page, bank, watch, merchant }) => {
+  watch.expects(/status of 500/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const keys: (string | undefined)[] = [];
+  await page.route(SUBMIT, async (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    await route.fetch();
+    await route.fulfill({ status: 500, body: '' });
+  });
+  const questions = await Gate.on(page, NEWS);
+  await pay.pay(GOOD);
+  await pay.expectState('checking');
+  await pay.expectNoInvitation();
+  await questions.open();
+  await pay.expectState('succeeded');
+  expect(keys).toEqual([(await merchant.checkout(order.checkoutId)).payment_intent.submit_key]);
   await bank.expectOneCharge(order.id, '1500.00');
 });
 
@@ -241,6 +284,7 @@ test('fault 12: a page from the back-forward cache asks before it offers anythin
   await bank.expectOneCharge(order.id, '1500.00');
 });
 
+// vercel/shop#83.
 test('fault 12: a spinner from the back-forward cache comes to life again', async ({ page, bank }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
@@ -320,9 +364,13 @@ test('two tabs that both try again get one new intent, and pay once', async ({ p
 });
 
 function countSubmits(page: Page): () => number {
+  return countRequests(page, '/submit');
+}
+
+function countRequests(page: Page, end: string): () => number {
   let count = 0;
   page.on('request', (request) => {
-    if (request.url().endsWith('/submit')) count += 1;
+    if (request.method() === 'POST' && request.url().endsWith(end)) count += 1;
   });
   return () => count;
 }

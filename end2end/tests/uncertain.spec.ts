@@ -12,6 +12,7 @@ for (const [name, kind] of [
   ['a 500 before the charge', 'error_500_before'],
   ['fault 47: half an answer', 'garbage'],
 ] as const) {
+  // bcgov/entity#32832: "failed" needs proof.
   test(`${name}: being confirmed, then paid by itself with one charge (R10, N2)`, async ({ page, bank }) => {
     const { order, pay } = await buy(page);
     await pay.hydrated();

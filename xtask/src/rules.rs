@@ -120,7 +120,7 @@ fn named(text: &str, test: impl Fn(&str) -> Option<(String, Vec<Id>)>) -> Vec<(S
     found
 }
 
-/// `Also killbill#639 and mollie/WooCommerce#1204.` → both.
+/// The reports that a comment names, as `product#number` or `owner/product#number`.
 fn reports_in(comment: &str) -> Vec<Id> {
     let words =
         comment.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()));

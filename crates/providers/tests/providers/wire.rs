@@ -93,15 +93,24 @@ fn a_long_reason_is_cut_to_what_is_kept() {
     assert!(description.starts_with("op_00000000000000000000000000000002 жжж"));
 }
 
+/// 24 hours by its documentation, and an hour before their end nothing is sent under the key any more.
+#[test]
+fn r17_yookassas_window_is_kept_with_a_margin() {
+    const HOUR_MS: i64 = 3_600_000;
+    assert_eq!(provider().resend_window_ms(), Some(23 * HOUR_MS));
+}
+
 #[tokio::test]
-async fn a_send_carries_key_account_and_kind() {
+async fn r17_a_send_carries_key_account_and_kind() {
     let (arrived, reply) = exchange((200, "", PAYMENT), async |bank, account| {
         bank.send(account, frozen(bank.encode_cancel(&object("2f-1")))).await
     })
     .await;
     assert!(matches!(reply, Reply::Object(_)), "{reply:?}");
     assert_eq!(arrived.line(), "POST /v3/payments/2f-1/cancel");
-    assert_eq!(arrived.header("idempotence-key"), Some("00000000-0000-0000-0000-000000000007"));
+    let key = arrived.header("idempotence-key").unwrap();
+    assert_eq!(key, "00000000-0000-0000-0000-000000000007");
+    assert!(key.len() <= 64, "more YooKassa does not take");
     assert_eq!(arrived.header("authorization"), Some("Basic MTAwNTAwOnRlc3RfZGVtbw=="));
     assert_eq!(arrived.header("content-type"), Some("application/json"));
 }

@@ -1,11 +1,13 @@
 //! Each guard of the schema refuses what it is there to refuse, whoever writes it, and however the code above is broken.
 
-use payment::{CheckoutStatus, JournalLine};
-use store::{StoreError, Submitted};
+use std::{fs, path::PathBuf};
+
+use payment::{CheckoutStatus, JournalLine, StateName};
+use store::{OpenedCheckout, StoreError, Submitted};
 
 use super::{File, unique::filled};
 use crate::{
-    commands::{submit, succeeded, tenant},
+    commands::{open, submit, succeeded, tenant},
     world,
 };
 
@@ -88,6 +90,63 @@ async fn no_row_is_left_without_the_one_it_belongs_to() {
     }
     let keys = "SELECT count(*) FROM sqlite_master t JOIN pragma_foreign_key_list(t.name) f ON f.seq = 0 WHERE t.type = 'table'";
     assert_eq!(raw.int(keys).await, ORPHANS.len() as i64);
+}
+
+/// Whoever tidies up with a shell: what an unfinished payment needs is held by what belongs to it.
+#[tokio::test]
+async fn fault_24_unfinished_rows_are_not_cleaned_up() {
+    let file = File::new();
+    let world = file.world().await;
+    let claim = world.sent("order-1").await;
+    let mut raw = file.raw().await;
+    for cleaning in [
+        "DELETE FROM operation WHERE stage <> 'done'",
+        "DELETE FROM payment_intent WHERE state = 'processing'",
+        "DELETE FROM checkout WHERE status = 'open'",
+    ] {
+        let error = raw.run(cleaning).await.expect_err(cleaning);
+        assert!(error.contains("FOREIGN KEY constraint failed"), "{cleaning}: {error}");
+    }
+    // The keys' rows nothing holds; but they are not what makes a second payment impossible.
+    raw.run("DELETE FROM idempotency_key").await.unwrap();
+    let again = world.store.submit(submit(&claim.checkout, &claim.intent)).await.unwrap();
+    assert!(
+        matches!(&again, Submitted::Over(_, intent) if intent.state.name() == StateName::Processing),
+        "{again:?}"
+    );
+    let opened = world.store.open_checkout(open("another-key", "order-1")).await.unwrap();
+    assert!(
+        matches!(&opened, OpenedCheckout::Fresh(found, _) if found.id == claim.checkout.id),
+        "{opened:?}"
+    );
+    assert_eq!(raw.count("payment_intent").await, 1);
+}
+
+/// Nothing of ours ends a payment by its age: what we delete is replaced API keys and notifications about nobody.
+#[test]
+fn fault_24_no_statement_of_ours_deletes_a_payments_rows() {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+    let mut deletions = Vec::new();
+    let mut folders = vec![PathBuf::from(source)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let text = fs::read_to_string(path).unwrap();
+                deletions.extend(text.match_indices("DELETE FROM ").map(|(at, _)| line_at(&text, at)));
+            }
+        }
+    }
+    deletions.sort_unstable();
+    let [keys, parked] = &deletions[..] else { panic!("{deletions:#?}") };
+    assert!(keys.contains("DELETE FROM api_key"), "{keys}");
+    assert!(parked.contains("DELETE FROM inbox") && parked.contains("state = 'parked'"), "{parked}");
+}
+
+fn line_at(text: &str, at: usize) -> String {
+    text[at..].lines().next().unwrap().to_owned()
 }
 
 #[tokio::test]

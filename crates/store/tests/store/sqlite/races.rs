@@ -172,6 +172,7 @@ async fn r2_who_did_not_claim_the_key_gets_the_first_answer() {
     assert_eq!(replays, vec![first; RACERS - 1]);
 }
 
+/// Also woocommerce-gateway-stripe#3638.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn r6_one_of_many_occupies_the_checkout() {
     let track = Track::new().await;
