@@ -10,6 +10,11 @@ use crate::{
     http::{Answer, NoAnswer},
 };
 
+/// Most characters of a code that are kept.
+pub(super) const MAX_CODE: usize = 64;
+/// Most characters of words for people that are kept.
+const MAX_WORDS: usize = 256;
+
 #[derive(Deserialize)]
 struct ErrorBody {
     #[serde(rename = "type")]
@@ -54,7 +59,8 @@ pub(super) fn reply<W: DeserializeOwned, O>(
         StatusCode::ACCEPTED => unknown(UnknownReason::Accepted),
         StatusCode::BAD_REQUEST => match serde_json::from_slice::<ErrorBody>(&answer.body) {
             Ok(body) if body.kind == "error" => {
-                Reply::Rejected { code: body.code, message: body.description }
+                let (code, message) = (capped(body.code, MAX_CODE), capped(body.description, MAX_WORDS));
+                Reply::Rejected { code, message }
             }
             // Not YooKassa's own words: a proxy's, perhaps.
             Ok(_) | Err(_) => unknown(UnknownReason::Unreadable),
@@ -81,6 +87,14 @@ pub(super) fn page<W: DeserializeOwned, O>(
     let read_row = |row| serde_json::from_value(row).ok().and_then(&read);
     let objects: Vec<_> = list.items.into_iter().filter_map(read_row).collect();
     Page::Objects { unreadable: rows - objects.len(), objects, next: list.next_cursor }
+}
+
+/// The first `most` characters: a provider's texts are kept and shown, and nothing promises that they are short.
+pub(super) fn capped(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+    }
+    text
 }
 
 /// How long we are to wait: a 202 says it in its body, whatever else in its head.
@@ -149,6 +163,20 @@ mod tests {
             (429, NotExecutedReason::RateLimited),
         ] {
             assert_eq!(told(status, error), Reply::NotExecuted { reason, retry_after_ms: None }, "{status}");
+        }
+    }
+
+    #[test]
+    fn an_errors_texts_are_kept_up_to_a_bound() {
+        for (long, kept) in [(63, 63), (64, 64), (65, 64), (10_000, 64)] {
+            let error = format!(r#"{{"type":"error","code":"{}","description":"no"}}"#, "ж".repeat(long));
+            let expected = Reply::Rejected { code: "ж".repeat(kept), message: "no".to_owned() };
+            assert_eq!(told(400, &error), expected, "{long}");
+        }
+        for (long, kept) in [(255, 255), (256, 256), (257, 256), (10_000, 256)] {
+            let error = format!(r#"{{"type":"error","code":"x","description":"{}"}}"#, "ж".repeat(long));
+            let expected = Reply::Rejected { code: "x".to_owned(), message: "ж".repeat(kept) };
+            assert_eq!(told(400, &error), expected, "{long}");
         }
     }
 

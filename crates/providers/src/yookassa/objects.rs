@@ -9,6 +9,8 @@ use payment::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::answers::{MAX_CODE, capped};
+
 /// A payment, as it is written.
 #[derive(Deserialize)]
 pub(super) struct Payment {
@@ -140,7 +142,7 @@ fn moment(created_at: Option<String>) -> Option<Timestamp> {
 }
 
 fn reason(details: Option<CancellationDetails>) -> String {
-    details.map_or_else(String::new, |details| details.reason)
+    details.map_or_else(String::new, |details| capped(details.reason, MAX_CODE))
 }
 
 /// `cancellation_details.reason`: withdrawn and run out are not refusals.
@@ -211,6 +213,11 @@ mod tests {
         for canceled in ["canceled_by_merchant", "expired_on_capture"] {
             assert_eq!(ended(canceled), Ending::Canceled { code: code(canceled) });
         }
+        assert_eq!(
+            ended(&"ж".repeat(65)),
+            Ending::Declined { code: "ж".repeat(64) },
+            "it is kept up to a bound"
+        );
     }
 
     #[test]
