@@ -1,7 +1,7 @@
 //! Delivers what follows once from a payment: webhooks until they are taken, mails never twice (R19, R20). Decides nothing about money.
 
 use async_trait::async_trait;
-use payment::{Channel, EffectId, EffectKind, RetryPolicy, Timestamp};
+use payment::{Channel, EffectId, EffectKind, Money, RetryPolicy, Timestamp};
 use providers::Secret;
 use store::{
     CheckoutRecord, ClaimEffects, ClaimedEffect, EffectState, IntentRecord, MerchantRecord, NextTry,
@@ -34,6 +34,8 @@ pub struct Webhook {
     pub checkout: CheckoutRecord,
     /// The intent that it follows from.
     pub intent: IntentRecord,
+    /// What was taken; the checkout's own sum may be another one.
+    pub amount: Money,
 }
 
 /// A mail on its way.
@@ -55,6 +57,8 @@ pub struct Mail {
     pub checkout: CheckoutRecord,
     /// The intent that it follows from.
     pub intent: IntentRecord,
+    /// The sum it tells: what was taken where money was, else what would have been.
+    pub amount: Money,
 }
 
 /// What came of a try. The words are for people; they hold no secret and no address.
@@ -110,20 +114,24 @@ impl Engine {
     /// Claims what is due and delivers one after the other; how many there were.
     pub async fn deliver_due(&self, most: u32) -> Result<usize, EngineError> {
         let claims = self.claim_effects(most).await?;
-        let found = claims.len();
+        let (found, mut result) = (claims.len(), Ok(()));
         for claimed in claims {
-            self.deliver(claimed).await?;
+            // The others are claimed too, and a claim that is let go looks like a sender that went silent.
+            result = result.and(self.deliver(claimed).await);
         }
-        Ok(found)
+        result.map(|()| found)
     }
 
     /// Tries to deliver a claimed effect, and writes what came of it.
     pub async fn deliver(&self, claimed: ClaimedEffect) -> Result<(), EngineError> {
         failpoint!("outbox.claimed");
         let verdict = match claimed.effect.kind.channel() {
-            Channel::Webhook => self.deliver_webhook(&claimed).await?,
-            Channel::Mail => self.deliver_mail(&claimed).await?,
+            Channel::Webhook => self.deliver_webhook(&claimed).await,
+            Channel::Mail => self.deliver_mail(&claimed).await,
         };
+        // Left unsettled it would look like a sender that went silent, and a mail would never be sent.
+        let verdict = verdict
+            .unwrap_or_else(|error| self.refused(&claimed, format!("not sent: {error}"), Again::Later(None)));
         failpoint!("outbox.sent");
         tell(&claimed, &verdict);
         let settle = SettleEffect {
@@ -152,6 +160,7 @@ impl Engine {
         Ok(self.directory.merchant(&claimed.effect.tenant).await?)
     }
 
+    /// An error is one before the send: nothing has left.
     async fn deliver_webhook(&self, claimed: &ClaimedEffect) -> Result<Verdict, EngineError> {
         let effect = &claimed.effect;
         let Some(endpoint) = self.merchant_of(claimed).await?.and_then(|merchant| merchant.webhook) else {
@@ -167,6 +176,7 @@ impl Engine {
             at: claimed.now,
             checkout: claimed.checkout.clone(),
             intent: claimed.intent.clone(),
+            amount: claimed.amount,
         };
         Ok(match self.sender.webhook(&webhook).await {
             Delivery::Delivered(outcome) => Verdict::end(EffectState::Delivered, outcome),
@@ -176,6 +186,7 @@ impl Engine {
         })
     }
 
+    /// An error is one before the send: nothing has left.
     async fn deliver_mail(&self, claimed: &ClaimedEffect) -> Result<Verdict, EngineError> {
         let effect = &claimed.effect;
         if claimed.unanswered {
@@ -199,6 +210,7 @@ impl Engine {
             happened_at: effect.created_at,
             checkout: claimed.checkout.clone(),
             intent: claimed.intent.clone(),
+            amount: claimed.amount,
         };
         Ok(match self.sender.mail(&mail).await {
             Delivery::Delivered(outcome) => Verdict::end(EffectState::Delivered, outcome),

@@ -1,7 +1,7 @@
 //! The outbox as the rest of the product sees it: effects that wait to go out, who delivers one, and what came of it.
 
 use async_trait::async_trait;
-use payment::{EffectId, EffectKind, EffectSubject, Holder, IntentId, Timestamp};
+use payment::{EffectId, EffectKind, EffectSubject, Holder, IntentId, Money, Timestamp};
 
 use crate::{CheckoutRecord, IntentRecord, Lease, StoreError, Tenant};
 
@@ -114,6 +114,8 @@ pub struct ClaimedEffect {
     pub intent: IntentRecord,
     /// The checkout, now.
     pub checkout: CheckoutRecord,
+    /// The sum it tells: what was taken where money was, else what would have been.
+    pub amount: Money,
     /// Whether an earlier try has no answer.
     pub unanswered: bool,
     /// The claim's moment, by the database.

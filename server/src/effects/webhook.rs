@@ -131,7 +131,7 @@ fn event(webhook: &Webhook) -> Event {
             object: "checkout".to_owned(),
             status: status(checkout.status),
             order_id: checkout.order.to_string(),
-            amount: amount(checkout.amount),
+            amount: amount(webhook.amount),
             metadata: Metadata(checkout.metadata.clone()),
             payment_intent: PaidIntent { id: intent.id.to_string(), state: state(intent.state.name()) },
             paid_at: happened_at,

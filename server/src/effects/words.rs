@@ -25,7 +25,7 @@ pub struct Words {
 
 /// What a mail says.
 pub fn words(mail: &Mail) -> Words {
-    let langs = match mail.intent.amount.currency().code() {
+    let langs = match mail.amount.currency().code() {
         "RUB" => [Lang::Ru, Lang::En],
         _ => [Lang::En, Lang::Ru],
     };
@@ -49,8 +49,7 @@ fn messages(mail: &Mail) -> (&'static str, &'static [&'static str], &'static str
 }
 
 fn write(mail: &Mail, lang: Lang) -> Words {
-    let amount = mail.intent.amount;
-    let amount = lang.write_amount(&Amount::new(amount.decimal(), amount.currency().code()));
+    let amount = lang.write_amount(&Amount::new(mail.amount.decimal(), mail.amount.currency().code()));
     let mut args = FluentArgs::new();
     args.set("order", mail.checkout.order.as_str());
     args.set("shop", mail.shop.as_str());

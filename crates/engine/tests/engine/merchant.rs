@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Mutex,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -60,11 +60,16 @@ pub fn merchant(tenant: Tenant, account: &str, secret: &str, vault: &Vault) -> M
 
 /// Merchants in memory.
 #[derive(Default)]
-pub struct Merchants(Mutex<BTreeMap<Tenant, MerchantRecord>>);
+pub struct Merchants(Mutex<BTreeMap<Tenant, MerchantRecord>>, AtomicBool);
 
 impl Merchants {
     pub fn put(&self, merchant: MerchantRecord) {
         self.0.lock().unwrap().insert(merchant.tenant.clone(), merchant);
+    }
+
+    /// Whether nobody is found, from now on: the database is busy.
+    pub fn is_busy(&self, busy: bool) {
+        self.1.store(busy, Ordering::SeqCst);
     }
 
     pub fn remove(&self, tenant: &Tenant) {
@@ -84,6 +89,9 @@ impl Directory for Merchants {
     }
 
     async fn merchant(&self, tenant: &Tenant) -> Result<Option<MerchantRecord>, StoreError> {
+        if self.1.load(Ordering::SeqCst) {
+            return Err(StoreError::Busy(None));
+        }
         Ok(self.0.lock().unwrap().get(tenant).cloned())
     }
 

@@ -1,8 +1,8 @@
 //! Effects: each once, whatever reports the payment; webhooks until they are taken, mails never twice.
 
-use engine::Submission;
-use payment::{CheckoutStatus, EffectKind, Ending, ObjectStatus, StateName};
-use store::{EffectRecord, EffectState, MerchantRecord};
+use engine::{Resolved, Submission, Verdict};
+use payment::{CheckoutStatus, EffectKind, Ending, Money, ObjectStatus, OrderId, StateName};
+use store::{EffectRecord, EffectState, MerchantRecord, WebhookRecord};
 
 use crate::{
     bank::Fault,
@@ -10,7 +10,7 @@ use crate::{
     merchant::{ACCOUNT, merchant, tenant},
     outside::Mood,
     scenarios,
-    world::{DAY, EXECUTE_MS, HOUR, LEASE_MS, MINUTE, Offer, SECOND, World, claimed},
+    world::{DAY, EXECUTE_MS, HOUR, LEASE_MS, MINUTE, Offer, SECOND, World, claimed, rub},
 };
 
 scenarios! {
@@ -21,6 +21,11 @@ scenarios! {
     what_is_found_out_later_is_receipted_and_not_explained,
     a_decline_at_once_is_told_to_nobody,
     a_decline_after_a_wait_is_told_to_the_shopper,
+    what_is_never_executed_is_told_to_the_shopper,
+    a_decline_that_a_later_holder_learns_is_told_to_the_shopper,
+    the_sum_told_is_the_one_that_was_taken,
+    a_sum_that_a_person_judged_is_told_as_it_was_taken,
+    what_fails_before_the_send_is_sent_later,
     nobody_is_written_to_without_an_address,
     fault_56_a_webhook_is_sent_again_under_the_same_id,
     fault_56_a_mail_in_mid_send_is_never_sent_again,
@@ -64,6 +69,12 @@ impl World {
             tries += engine.deliver_due(10).await.unwrap();
         }
         tries
+    }
+
+    /// The sums that were told, by webhooks and by mails.
+    fn told(&self) -> Vec<Money> {
+        let webhooks = self.outside.webhooks().into_iter().map(|webhook| webhook.amount);
+        webhooks.chain(self.outside.mails().into_iter().map(|mail| mail.amount)).collect()
     }
 
     /// How many webhooks and mails arrived.
@@ -164,6 +175,81 @@ async fn a_decline_after_a_wait_is_told_to_the_shopper(world: World) {
     assert_eq!(world.arrived(), (0, 1));
     let mail = world.outside.mails().remove(0);
     assert_eq!((mail.kind, mail.intent.id), (EffectKind::ResultKnown, offer.intent.id));
+}
+
+/// It stays `processing` until nothing more may be sent: its page said all the time that we write.
+async fn what_is_never_executed_is_told_to_the_shopper(world: World) {
+    world.bank.every(Some(Fault::NotSent));
+    let offer = pay_with_address(&world, "1").await;
+    assert_eq!(world.state(&offer).await, StateName::Processing);
+    assert_eq!(world.effects(&offer).await, []);
+    world.settle(&world.engine()).await;
+    assert_eq!(world.state(&offer).await, StateName::Canceled);
+    let kinds: Vec<_> = world.effects(&offer).await.iter().map(|effect| effect.kind).collect();
+    assert_eq!(kinds, [EffectKind::ResultKnown]);
+}
+
+/// Taken over and declined in one commit: no row ever said that the result is unknown.
+async fn a_decline_that_a_later_holder_learns_is_told_to_the_shopper(world: World) {
+    world.bank.decides(ObjectStatus::Ended(Ending::Declined { code: "insufficient_funds".into() }));
+    let offer = world.offer(&world.engine(), "1").await;
+    let submission = Submission { email: Some(ADDRESS.into()), ..offer.submission("tok_1") };
+    drop(claimed(world.engine().submit(submission).await.unwrap()));
+    world.wake(&world.engine(), &offer).await;
+    assert_eq!(world.state(&offer).await, StateName::Declined);
+    let kinds: Vec<_> = world.effects(&offer).await.iter().map(|effect| effect.kind).collect();
+    assert_eq!(kinds, [EffectKind::ResultKnown]);
+}
+
+/// The order is opened again for less after its first intent was declined; then that one's money comes after all.
+async fn the_sum_told_is_the_one_that_was_taken(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.decides(ObjectStatus::Ended(Ending::Declined { code: "insufficient_funds".into() }));
+    let offer = pay_with_address(&world, "1").await;
+    assert_eq!(world.offer_for(&engine, "1", "1200.00", "again").await.checkout.amount, rub("1200.00"));
+    world.bank.moves(offer.intent.id, ObjectStatus::Succeeded);
+    engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    world.deliver_all(&offer).await;
+    assert_eq!(world.told(), [rub("1500.00"); 2]);
+}
+
+async fn a_sum_that_a_person_judged_is_told_as_it_was_taken(world: World) {
+    let engine = world.engine();
+    world.bank.every(Some(Fault::LoseRequest));
+    let offer = pay_with_address(&world, "1").await;
+    world.settle(&engine).await;
+    world.bank.every(None);
+    let by_hand = world.bank.stranger_pays(ACCOUNT, &OrderId::parse("till").unwrap(), rub("1499.00"));
+    let verdict = Verdict::Charged(by_hand);
+    let resolved = engine.resolve(&offer.intent.id.to_string(), verdict, "seen at the bank").await.unwrap();
+    assert!(matches!(resolved, Resolved::Done(_)), "{resolved:?}");
+    world.deliver_all(&offer).await;
+    assert_eq!(world.told(), [rub("1499.00"); 2]);
+}
+
+/// A database that is busy, a secret that does not open: nothing has left, so nothing is unknown.
+async fn what_fails_before_the_send_is_sent_later(world: World) {
+    let offer = pay_with_address(&world, "1").await;
+    world.merchants.is_busy(true);
+    assert_eq!(world.engine().deliver_due(10).await.unwrap(), 2);
+    for effect in world.effects(&offer).await {
+        assert_eq!((effect.state, effect.lease, effect.tries), (EffectState::Waiting, None, 1));
+        assert_eq!(effect.outcome.as_deref(), Some("not sent: the database is busy"));
+        assert!(effect.wake_at.unwrap().since_ms(world.clock.now()) <= SECOND);
+    }
+    world.merchants.is_busy(false);
+    let known = world.merchant().await;
+    let sealed_secret = b"written by another server".to_vec();
+    let webhook = known.webhook.clone().map(|webhook| WebhookRecord { sealed_secret, ..webhook });
+    world.merchants.put(MerchantRecord { webhook, ..known.clone() });
+    world.clock.advance(SECOND);
+    assert_eq!(world.engine().deliver_due(10).await.unwrap(), 2);
+    assert_eq!(world.arrived(), (0, 1), "the mail needs no secret");
+    assert_eq!(world.effect(&offer, EffectKind::CheckoutPaid).await.state, EffectState::Waiting);
+    world.merchants.put(known);
+    world.deliver_all(&offer).await;
+    assert_eq!(world.arrived(), (1, 1));
 }
 
 async fn nobody_is_written_to_without_an_address(world: World) {

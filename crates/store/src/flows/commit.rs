@@ -55,7 +55,7 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
         let key = submit_key.to_string();
         tables.update_key_answer(tenant, KeyKind::Submit, &key, answer).await?;
     }
-    let change = outbox::Change { checkout: &checkout, intent: &intent, after, paid };
+    let change = outbox::Change { checkout: &checkout, intent: &intent, steps: &commit.changes, after, paid };
     outbox::emit(tables, &change, now).await?;
     Ok(Committed::Done { paid, extra })
 }

@@ -2,7 +2,8 @@
 //! fence.
 
 use payment::{
-    Channel, CheckoutStatus, EffectId, EffectKind, EffectSubject, IntentId, Stance, StateName, Timestamp,
+    Channel, CheckoutStatus, EffectId, EffectKind, EffectSubject, IntentId, Money, Stance, State, StateName,
+    Timestamp,
 };
 
 use super::{promised, won};
@@ -13,6 +14,8 @@ use crate::{
 
 /// Rows beyond those asked for that are looked at, so that some that cannot be read do not hold up the others.
 const SPARE: u32 = 64;
+/// A submit waits this long for the provider; a shopper who got no result by then was told to wait.
+const SUBMIT_PATIENCE_MS: i64 = 8_000;
 
 /// A change that others may have to hear of.
 pub struct Change<'c> {
@@ -20,6 +23,8 @@ pub struct Change<'c> {
     pub checkout: &'c CheckoutRecord,
     /// The intent, as it was before.
     pub intent: &'c IntentRecord,
+    /// What happened to it, in order.
+    pub steps: &'c [crate::Change],
     /// Where it stands now.
     pub after: StateName,
     /// Whether the checkout became paid by it.
@@ -32,7 +37,7 @@ pub async fn emit(tables: &mut dyn Tables, change: &Change<'_>, now: Timestamp) 
     let mut effects = Vec::new();
     if change.paid {
         effects.extend([(EffectKind::CheckoutPaid, checkout), (EffectKind::Receipt, checkout)]);
-    } else if is_bad_news_awaited(change) {
+    } else if is_bad_news_awaited(change, now) {
         effects.push((EffectKind::ResultKnown, EffectSubject::Intent(intent.id)));
     }
     for (kind, subject) in effects {
@@ -44,11 +49,29 @@ pub async fn emit(tables: &mut dyn Tables, change: &Change<'_>, now: Timestamp) 
     Ok(())
 }
 
-/// Whether the shopper was told that the result is unknown, and it turns out that no money was taken.
-fn is_bad_news_awaited(change: &Change<'_>) -> bool {
-    let was_unknown = matches!(change.intent.state.name(), StateName::Confirming | StateName::NeedsReview);
+/// Whether the shopper was told that the result is not known yet, and it turns out that no money was taken.
+fn is_bad_news_awaited(change: &Change<'_>, now: Timestamp) -> bool {
     let ended_without_money = change.after.stance() == Stance::Free;
-    was_unknown && ended_without_money && change.checkout.status != CheckoutStatus::Paid
+    ended_without_money && has_shopper_waited(change, now) && change.checkout.status != CheckoutStatus::Paid
+}
+
+/// Whether the shopper saw no result where one was expected. What ends within the submit's own answer was waited for by nobody.
+fn has_shopper_waited(change: &Change<'_>, now: Timestamp) -> bool {
+    let state = &change.intent.state;
+    let was_slow =
+        matches!(state, State::Processing { since, .. } if now.since_ms(*since) > SUBMIT_PATIENCE_MS);
+    // One commit can take a send over, which makes its result unknown, and end it too.
+    let passed = change.steps.iter().any(|step| is_of_intent(step) && is_unknown(step.to));
+    was_slow || is_unknown(state.name().as_str()) || passed
+}
+
+/// A capture's or a cancel's events are named after it: `cancel.observed`.
+fn is_of_intent(step: &crate::Change) -> bool {
+    !step.event.contains('.')
+}
+
+fn is_unknown(state: &str) -> bool {
+    [StateName::Confirming, StateName::NeedsReview].iter().any(|name| name.as_str() == state)
 }
 
 /// Where mails of an intent go: as the shopper said, else as the merchant did.
@@ -89,6 +112,7 @@ async fn claim_one(
     if effect.wake_at.is_none_or(|at| at > now) {
         return Ok(None);
     }
+    let amount = amount_of(tables, &effect, &intent).await?;
     let (fence, until) = (effect.fence, now.plus_ms(claim.lease_ms));
     let unanswered = effect.lease.is_some();
     effect.lease = Some(Lease { holder: claim.holder, until });
@@ -97,7 +121,23 @@ async fn claim_one(
     effect.first_tried_at = effect.first_tried_at.or(Some(now));
     effect.wake_at = Some(until);
     won(tables.update_effect(&effect, fence).await?)?;
-    Ok(Some(ClaimedEffect { effect, intent, checkout, unanswered, now }))
+    Ok(Some(ClaimedEffect { effect, intent, checkout, amount, unanswered, now }))
+}
+
+/// The sum an effect tells. A checkout's terms may have changed since the intent that paid it was made.
+async fn amount_of(
+    tables: &mut dyn Tables,
+    effect: &EffectRecord,
+    intent: &IntentRecord,
+) -> Result<Money, Abort> {
+    match effect.kind {
+        EffectKind::CheckoutPaid | EffectKind::Receipt => {
+            let charges = tables.charges(&effect.tenant, intent.checkout).await?;
+            let paying = charges.into_iter().find(|charge| !charge.extra);
+            Ok(promised(paying, "a paid checkout's charge")?.amount)
+        }
+        EffectKind::ResultKnown => Ok(intent.amount),
+    }
 }
 
 /// The flow that writes what came of a try. A holder whose fence is not the newest writes nothing (R14).

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use payment::{CheckoutStatus, EffectId, EffectKind, EffectSubject, Holder, State};
+use payment::{CanceledReason, CheckoutStatus, EffectId, EffectKind, EffectSubject, Holder, State};
 use store::{
-    ClaimEffects, Claimed, ClaimedEffect, EffectRecord, EffectState, Flow, NextTry, SettleEffect,
-    SettledEffect, Tables,
+    Change, Charge, ClaimEffects, Claimed, ClaimedEffect, Commit, EffectRecord, EffectState, Flow, NextTry,
+    SettleEffect, SettledEffect, Tables,
 };
 
 use crate::{
-    commands::{LEASE_MS, WAKE_MS, confirming, declined, object, open, outcome, submit, succeeded, tenant},
+    commands::{
+        LEASE_MS, WAKE_MS, charge, confirming, declined, object, open, open_for, outcome, rub, submit,
+        succeeded, tenant,
+    },
     conformance::behaviours,
     world::{DAY, World, claimed, uuid},
 };
@@ -20,6 +23,10 @@ behaviours!(
     r19_a_commit_that_is_repeated_emits_nothing_more,
     an_unknown_result_that_ends_without_money_is_told,
     what_was_never_unknown_is_not_explained,
+    what_is_processed_for_longer_than_a_submit_waits_is_told,
+    what_becomes_unknown_and_ends_in_one_commit_is_told,
+    a_follow_ups_unknown_result_is_none_of_the_shoppers,
+    the_sum_told_is_the_one_that_was_taken,
     a_mail_needs_an_address,
     a_lease_is_respected_until_it_ends,
     no_more_are_claimed_than_asked_for,
@@ -117,6 +124,63 @@ async fn what_was_never_unknown_is_not_explained(world: World) {
     let asked = world.due(1).await.remove(0);
     world.commit(outcome(&asked, State::Expired { code: Some("expired_on_confirmation".into()) })).await;
     assert_eq!((world.effects(&claim).await, world.effects(&left).await), (Vec::new(), Vec::new()));
+}
+
+/// The page told the shopper to wait, and the row says `processing` all the time.
+async fn what_is_processed_for_longer_than_a_submit_waits_is_told(world: World) {
+    let ends = [declined(), State::Canceled { reason: CanceledReason::NotExecuted }];
+    for (order, end) in ends.into_iter().enumerate() {
+        for (waited_ms, told) in [(8_000, 0), (8_001, 1)] {
+            let claim = world.sent(&format!("order-{order}-{waited_ms}")).await;
+            world.clock.advance(waited_ms);
+            world.commit(outcome(&claim, end.clone())).await;
+            assert_eq!(world.kinds(&claim).await, vec![EffectKind::ResultKnown; told], "{end:?} {waited_ms}");
+        }
+    }
+}
+
+async fn what_becomes_unknown_and_ends_in_one_commit_is_told(world: World) {
+    for unknown in ["confirming", "needs_review"] {
+        let claim = world.sent(unknown).await;
+        let mut commit = outcome(&claim, declined());
+        let step =
+            |from, to| Change { from, event: "observed".into(), to, evidence: "a test says so".into() };
+        commit.changes = vec![step("processing", unknown), step(unknown, "declined")];
+        world.commit(commit).await;
+        assert_eq!(world.kinds(&claim).await, [EffectKind::ResultKnown], "{unknown}");
+    }
+}
+
+/// The shopper sees that the money is held, and waits for nothing.
+async fn a_follow_ups_unknown_result_is_none_of_the_shoppers(world: World) {
+    let held = world.settled("order-1", State::Authorized { object: object("object-1") }).await;
+    let looked = world.looked(held.intent.id).await;
+    let reason = CanceledReason::ByProvider { code: "canceled_by_merchant".into() };
+    let mut commit = outcome(&looked, State::Canceled { reason });
+    let (event, evidence) = ("cancel.taken_over".into(), "a test says so".into());
+    commit.changes.push(Change { from: "processing", event, to: "confirming", evidence });
+    world.commit(commit).await;
+    assert_eq!(world.effects(&held).await, []);
+}
+
+/// The first intent's money comes after the order was opened again for another sum.
+async fn the_sum_told_is_the_one_that_was_taken(world: World) {
+    let first = world.settled("order-1", declined()).await;
+    world.store.open_checkout(open_for(tenant(), "again", "order-1", "1200.00")).await.unwrap();
+    let late = world.looked(first.intent.id).await;
+    assert_eq!((late.checkout.amount, late.intent.amount), (rub("1200.00"), rub("1500.00")));
+    // What it took is not even what it asked for.
+    let charges = vec![Charge { amount: rub("1500.01"), ..charge(object("object-1")) }];
+    let extra = Charge { amount: rub("7.00"), ..charge(object("object-2")) };
+    let more = [charges, vec![extra]].concat();
+    let commit = Commit { charges: more, ..outcome(&late, late.intent.state.clone()) };
+    assert_eq!(world.commit(commit).await, (true, true));
+    let told: Vec<_> =
+        world.claim_effects(10).await.iter().map(|claim| (claim.effect.kind, claim.amount)).collect();
+    assert_eq!(told.len(), 2);
+    for paid in PAID {
+        assert!(told.contains(&(paid, rub("1500.01"))), "{told:?}");
+    }
 }
 
 async fn a_mail_needs_an_address(world: World) {
