@@ -44,3 +44,91 @@ impl Sender for WaysOut {
         self.mails.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use payment::{
+        Capture, CheckoutId, CheckoutStatus, Currency, EffectId, EffectKind, EffectSubject, IntentId,
+        MerchantId, Mode, Money, OrderId, State, SubmitKey, Timestamp,
+    };
+    use providers::Secret;
+    use store::{CheckoutRecord, IntentRecord, Tenant};
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn rub(value: &str) -> Money {
+        Money::parse(value, Currency::parse("RUB").unwrap()).unwrap()
+    }
+
+    /// An order of 1200.00 whose intent asked for 1300.00.
+    fn rows() -> (CheckoutRecord, IntentRecord) {
+        let tenant = Tenant { merchant: MerchantId::parse("mer_1").unwrap(), mode: Mode::Test };
+        let (id, at) = (CheckoutId(Uuid::nil()), Timestamp(0));
+        let intent = IntentRecord {
+            tenant: tenant.clone(),
+            id: IntentId(Uuid::nil()),
+            checkout: id,
+            number: 1,
+            previous: None,
+            submit_key: SubmitKey(Uuid::nil()),
+            amount: rub("1300.00"),
+            checkout_version: 1,
+            state: State::Created,
+            method: None,
+            paid_with: None,
+            email: None,
+            version: 1,
+            created_at: at,
+        };
+        let checkout = CheckoutRecord {
+            tenant,
+            id,
+            order: OrderId::parse("1").unwrap(),
+            status: CheckoutStatus::Paid,
+            version: 2,
+            token_version: 1,
+            amount: rub("1200.00"),
+            capture: Capture::Automatic,
+            description: None,
+            return_url: None,
+            email: None,
+            metadata: [].into(),
+            created_at: at,
+            expires_at: at,
+        };
+        (checkout, intent)
+    }
+
+    #[test]
+    fn the_sum_told_is_the_one_that_was_taken() {
+        let ((checkout, intent), amount, happened_at) = (rows(), rub("1500.00"), Timestamp(0));
+        let id = |kind| EffectId::of(kind, EffectSubject::Checkout(checkout.id));
+        let webhook = Webhook {
+            id: id(EffectKind::CheckoutPaid),
+            kind: EffectKind::CheckoutPaid,
+            url: String::new(),
+            secret: Secret(String::new()),
+            happened_at,
+            at: happened_at,
+            checkout: checkout.clone(),
+            intent: intent.clone(),
+            amount,
+        };
+        let told = webhook::event(&webhook).data.amount;
+        assert_eq!(told, contract::Amount::new(amount.decimal(), "RUB"));
+        let mail = Mail {
+            id: id(EffectKind::Receipt),
+            kind: EffectKind::Receipt,
+            to: String::new(),
+            shop: "Zerno".to_owned(),
+            status_url: String::new(),
+            happened_at,
+            checkout,
+            intent,
+            amount,
+        };
+        let text = words::words(&mail).text;
+        assert!(text.contains("500") && !text.contains("200") && !text.contains("300"), "{text}");
+    }
+}

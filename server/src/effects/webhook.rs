@@ -120,7 +120,7 @@ async fn read_off(mut response: Response) {
 }
 
 /// What a webhook says.
-fn event(webhook: &Webhook) -> Event {
+pub(super) fn event(webhook: &Webhook) -> Event {
     let (checkout, intent) = (&webhook.checkout, &webhook.intent);
     let happened_at = rfc3339(webhook.happened_at);
     Event {
