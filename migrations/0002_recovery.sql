@@ -37,6 +37,8 @@ CREATE TABLE operation_new (
     -- Claims in a row that came to no commit: what always kills its worker is put before a person.
     unfinished    BIGINT NOT NULL,
     wake_at_ms    BIGINT,
+    -- The provider does not want to hear of it earlier, whoever wishes it.
+    not_before_ms BIGINT,
     -- When a worker last finished looking.
     looked_at_ms  BIGINT,
     -- When the first complete listing without it began, its card token being dead.
@@ -88,6 +90,7 @@ CREATE UNIQUE INDEX operation_one_unfinished ON operation (merchant_id, intent_i
     WHERE kind IN ('capture', 'cancel') AND stage <> 'done';
 CREATE UNIQUE INDEX operation_one_refund ON operation (merchant_id, target_object_id)
     WHERE kind = 'refund' AND stage <> 'done';
+CREATE INDEX operation_of_intent ON operation (merchant_id, intent_id);
 CREATE INDEX operation_due ON operation (wake_at_ms) WHERE wake_at_ms IS NOT NULL;
 CREATE INDEX operation_in_review ON operation (merchant_id, mode, id) WHERE stage = 'review';
 CREATE UNIQUE INDEX attempt_number ON attempt (merchant_id, operation_id, number);

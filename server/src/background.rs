@@ -12,7 +12,6 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use queue::Nudge;
-pub use sweep::Gate;
 
 /// How often expiry looks.
 const EXPIRE_EVERY: Duration = Duration::from_secs(1);
@@ -22,21 +21,20 @@ const EXPIRE_EVERY: Duration = Duration::from_secs(1);
 pub struct Signals {
     /// A notification has come in.
     pub inbox: Nudge,
-    /// Whether dispatch waits for a sweep.
-    pub gate: Gate,
     /// How far apart two sweeps are.
     pub sweep_every: Duration,
 }
 
 /// Starts the tasks; they end when `stop` is cancelled, what is being driven goes on under `tasks`.
 pub fn start(engine: Engine, tasks: &TaskTracker, stop: &CancellationToken, signals: Signals) {
-    let Signals { inbox, gate, sweep_every } = signals;
+    let Signals { inbox, sweep_every } = signals;
     let spared = Nudge::default;
     tasks.spawn(until(stop.clone(), queue::work(Operations(engine.clone()), tasks.clone(), spared())));
     tasks.spawn(until(stop.clone(), queue::work(Notifications(engine.clone()), tasks.clone(), inbox)));
     tasks.spawn(until(stop.clone(), queue::work(Effects(engine.clone()), tasks.clone(), spared())));
     tasks.spawn(until(stop.clone(), sweep::beat(engine.clone())));
-    tasks.spawn(until(stop.clone(), sweep::sweep(engine.clone(), sweep_every, gate)));
+    tasks.spawn(until(stop.clone(), sweep::sweep(engine.clone(), sweep_every)));
+    tasks.spawn(until(stop.clone(), sweep::refund_extras(engine.clone())));
     tasks.spawn(until(stop.clone(), expire(engine)));
 }
 

@@ -14,6 +14,9 @@ use crate::{
     observe::{InHand, outcome_words},
 };
 
+/// How far our clock and the provider's may be apart, either way: the margin of its key's window as well.
+pub(crate) const CLOCKS_DIFFER_MS: i64 = 3_600_000;
+
 /// Work in the holder's hands, and what the process's clocks showed before it was claimed.
 #[derive(Clone, Debug)]
 pub struct Claim {
@@ -35,7 +38,10 @@ pub struct Driven {
 /// What one step brought, besides events.
 struct Stepped {
     ended: Option<(AttemptId, String)>,
+    /// The next look is not sooner, ms.
     retry_after_ms: Option<i64>,
+    /// Because the provider said so.
+    not_before_ms: Option<i64>,
     absent_since: Option<Timestamp>,
 }
 
@@ -65,7 +71,7 @@ impl Engine {
     async fn step(&self, claim: &Claim, hand: &mut InHand) -> Result<Stepped, EngineError> {
         let claimed = &claim.work;
         let absent_since = claimed.operation.absent_since;
-        let mut stepped = Stepped { ended: None, retry_after_ms: None, absent_since };
+        let mut stepped = Stepped { ended: None, retry_after_ms: None, not_before_ms: None, absent_since };
         match (&claimed.step, &claimed.attempt) {
             (Step::Send, Some(attempt)) => {
                 let request = self.frozen(&claimed.intent.tenant, &claimed.operation).await?;
@@ -89,6 +95,9 @@ impl Engine {
                 )?;
             }
             (Step::Send, None) | (Step::Nothing, _) => {}
+        }
+        if claimed.step != Step::Find {
+            stepped.not_before_ms = stepped.retry_after_ms;
         }
         Ok(stepped)
     }
@@ -139,11 +148,11 @@ impl Engine {
     /// The objects of an intent in the listing of its frozen account, from its first send on.
     pub(crate) async fn list_ours(&self, claimed: &Claimed) -> Result<Listing<Observation>, EngineError> {
         let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
-        // Clocks differ: the object may be dated a little before our send, or after the death of the token it was paid with.
-        let (id, skew_ms) = (claimed.intent.id, self.settings.listing_gap_ms);
+        // The provider dates its objects by its own clock.
+        let id = claimed.intent.id;
         let span = Span {
-            from: first_sent_at(claimed).plus_ms(-skew_ms),
-            to: Some(self.tokens_dead_at(claimed).plus_ms(skew_ms)),
+            from: first_sent_at(claimed).plus_ms(-CLOCKS_DIFFER_MS),
+            to: Some(self.tokens_dead_at(claimed).plus_ms(CLOCKS_DIFFER_MS)),
         };
         Ok(self.list_payments(&account, span, |seen| seen.intent == Some(id)).await)
     }
@@ -177,6 +186,7 @@ impl Engine {
         let open = matches!(Stage::of(hand.state.name()), Stage::Open | Stage::Review);
         Commit {
             ended: stepped.ended,
+            not_before_ms: stepped.not_before_ms,
             absent_since: stepped.absent_since,
             wake_in_ms: open.then(|| self.wait_ms(claimed, stepped.retry_after_ms)),
             ..self.commit_of(claimed, hand)
@@ -209,6 +219,8 @@ impl Engine {
             ended: None,
             wake_in_ms: None,
             absent_since: claimed.operation.absent_since,
+            not_before_ms: None,
+            out_of_turn: false,
             adopted: None,
             answer,
         }

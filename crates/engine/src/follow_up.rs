@@ -8,12 +8,12 @@ use payment::{
 use providers::{Account, RefundRequest, Reply, Span};
 use store::{
     Change, ChargeRecord, Claimed, Commit, FollowUp, Frozen, OpenFollowUp, OpenedFollowUp, OperationRecord,
-    ReviewItem, Stage, StoreError, Task, Tenant,
+    Stage, StoreError, Task, Tenant,
 };
 
 use crate::{
     Engine, EngineError, Seal,
-    drive::{Claim, Driven, retry_after_ms},
+    drive::{CLOCKS_DIFFER_MS, Claim, Driven, retry_after_ms},
     failpoint::failpoint,
     frozen::Content,
     observe::{InHand, no_object_words, outcome_words},
@@ -135,6 +135,7 @@ impl Engine {
         let (_, found) = self.reread(tenant, intent).await?;
         let target = match (&found.state, kind) {
             (State::Authorized { object }, OperationKind::Capture | OperationKind::Cancel)
+            | (State::RequiresAction { object, .. }, OperationKind::Cancel)
             | (State::Succeeded { object, .. }, OperationKind::Refund) => object.clone(),
             (
                 State::Created
@@ -170,13 +171,12 @@ impl Engine {
     /// Gives extras back, where that is the merchant's setting: once each; what was refused stands before a person.
     pub async fn refund_extras(&self) -> Result<usize, EngineError> {
         let mut opened = 0;
-        for item in self.store.review(EXTRAS_AT_ONCE).await? {
-            let ReviewItem::Extra(charge) = item else { continue };
+        for charge in self.store.open_extras(EXTRAS_AT_ONCE).await? {
             let merchant = self.directory.merchant(&charge.tenant).await?;
             let wanted = merchant.is_some_and(|merchant| merchant.refund_extras);
             if wanted && !self.was_refund_tried(&charge).await? {
-                self.refund_charge(&charge, "the order was paid already".to_owned()).await?;
-                opened += 1;
+                let refund = self.refund_charge(&charge, "the order was paid already".to_owned()).await?;
+                opened += usize::from(matches!(refund, OpenedFollowUp::Fresh(_)));
             }
         }
         Ok(opened)
@@ -236,8 +236,8 @@ impl Engine {
             target,
             amount,
             frozen,
-            // Without keys it is sent once.
-            execute_ms: self.provider.resend_window_ms().unwrap_or(self.settings.lease_ms),
+            // One without keys is never re-sent to; none of ours is without.
+            execute_ms: self.provider.resend_window_ms().unwrap_or(0),
             reason,
         };
         let opened = match self.store.open_follow_up(command.clone()).await {
@@ -371,7 +371,7 @@ impl Engine {
     async fn find_refund(&self, claimed: &Claimed, hand: &mut FollowUpInHand<'_>) -> Result<(), EngineError> {
         let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
         let first = claimed.operation.first_sent_at.unwrap_or(claimed.now);
-        let span = Span { from: first.plus_ms(-self.settings.listing_gap_ms), to: None };
+        let span = Span { from: first.plus_ms(-CLOCKS_DIFFER_MS), to: None };
         let listing = self.list_refunds(&account, &hand.follow_up.target, span).await;
         hand.retry_after_ms = listing.retry_after_ms.max(Some(self.settings.listing_gap_ms));
         let id = claimed.operation.id;

@@ -30,7 +30,7 @@ pub enum Accepted {
 }
 
 /// What a look said about an announcement.
-enum Shown {
+pub(crate) enum Shown {
     /// The object is at or past what was announced.
     Reached,
     /// It is not.
@@ -115,7 +115,7 @@ impl Engine {
     }
 
     /// Drives a refund out of turn, by a query.
-    async fn look_at_refund(
+    pub(crate) async fn look_at_refund(
         &self,
         tenant: &Tenant,
         operation: OperationId,

@@ -97,7 +97,7 @@ impl Engine {
             None
         };
         let wake_in_ms = open.then(|| self.wait_ms(claimed, None));
-        let commit = Commit { wake_in_ms, adopted, ..self.commit_of(claimed, hand) };
+        let commit = Commit { wake_in_ms, adopted, out_of_turn: true, ..self.commit_of(claimed, hand) };
         self.write(claimed, commit).await
     }
 

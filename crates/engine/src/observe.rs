@@ -2,8 +2,8 @@
 //! state.
 
 use payment::{
-    Anomaly, Decision, Effect, Event, NotExecutedReason, ObjectId, ObjectStatus, Observation, PaidWith,
-    ProviderAccount, State, Terms, Timestamp, TransitionError, UnknownReason, transition,
+    Anomaly, Decision, Effect, Event, IntentId, NotExecutedReason, ObjectId, ObjectStatus, Observation,
+    PaidWith, ProviderAccount, State, Terms, Timestamp, TransitionError, UnknownReason, transition,
 };
 use providers::Reply;
 use store::{Change, Charge, Claimed, IntentRecord, OperationRecord, Task};
@@ -56,6 +56,7 @@ impl InHand {
 
     /// What a send brought.
     pub(crate) fn sent(&mut self, reply: Reply, evidence: &str) -> Result<(), TransitionError> {
+        alarm(&reply, self.terms.intent, self.account.as_ref());
         match reply {
             Reply::Object(seen) => self.observe(seen, evidence),
             Reply::NotExecuted { reason, .. } => {
@@ -73,6 +74,7 @@ impl InHand {
 
     /// What a query brought: only an object says anything.
     pub(crate) fn queried(&mut self, reply: Reply, evidence: &str) -> Result<(), TransitionError> {
+        alarm(&reply, self.terms.intent, self.account.as_ref());
         match reply {
             Reply::Object(seen) => self.observe(seen, evidence),
             Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => Ok(()),
@@ -120,6 +122,17 @@ impl InHand {
             }
         }
         Ok(())
+    }
+}
+
+/// A provider that does not take our credentials, or does not know our door, is the merchant's affair: never a decline (fault 49b).
+pub(crate) fn alarm<O>(reply: &Reply<O>, intent: IntentId, account: Option<&ProviderAccount>) {
+    if let Reply::NotExecuted {
+        reason: NotExecutedReason::NotAuthorized | NotExecutedReason::NotFound, ..
+    } = reply
+    {
+        let (account, words) = (account.map_or("", ProviderAccount::as_str), no_object_words(reply));
+        tracing::error!(%intent, account, %words, "the provider turns us away: check the merchant's account and secret");
     }
 }
 

@@ -13,6 +13,7 @@ use store::{
 
 use crate::{
     Engine, EngineError,
+    drive::CLOCKS_DIFFER_MS,
     follow_up::{KEY_DEAD_MS, key_is_dead},
     observe::{InHand, status_words},
 };
@@ -106,8 +107,7 @@ impl Engine {
                 Resolved::Refused("a payment is ended by --charged OBJECT or --not-charged".to_owned())
             }
         };
-        self.write_look(&claimed, hand).await?;
-        Ok(resolved)
+        if self.write_look(&claimed, hand).await? { Ok(resolved) } else { refused(HELD) }
     }
 
     async fn judge_charged(
@@ -325,7 +325,7 @@ impl Engine {
             };
         }
         let from = claimed.operation.first_sent_at.unwrap_or(claimed.now);
-        let span = providers::Span { from: from.plus_ms(-self.settings.listing_gap_ms), to: None };
+        let span = providers::Span { from: from.plus_ms(-CLOCKS_DIFFER_MS), to: None };
         let listing = self.list_refunds(&account, &follow_up.target, span).await;
         if listing.objects.iter().any(|seen| seen.operation == Some(claimed.operation.id)) {
             return Ok(Err("the listing holds this refund".to_owned()));
@@ -372,10 +372,10 @@ impl Engine {
             touches_intent: false,
             changes,
             wake_in_ms: open.then(|| self.wait_ms(claimed, None)),
+            out_of_turn: true,
             ..self.commit_of(claimed, InHand::new(claimed))
         };
-        self.write(claimed, commit).await?;
-        Ok(resolved)
+        if self.write(claimed, commit).await? { Ok(resolved) } else { refused(HELD) }
     }
 
     async fn resolve_extra(
@@ -465,8 +465,8 @@ impl Engine {
             object: stranger.object.clone(),
             amount: stranger.amount,
         });
-        self.write_look(&claimed, hand).await?;
-        Ok(Ok(()))
+        // Somebody else came between: the stranger goes on blocking its order.
+        Ok(if self.write_look(&claimed, hand).await? { Ok(()) } else { Err(HELD.to_owned()) })
     }
 }
 

@@ -1,7 +1,6 @@
 //! What a shopper who waits may ask for.
 
-use payment::{IntentId, OperationKind, State, Timestamp};
-use providers::Reply;
+use payment::{IntentId, ObjectStatus, OperationKind, State, Timestamp};
 use store::{OpenedFollowUp, Tenant};
 
 use crate::{Engine, EngineError};
@@ -35,52 +34,34 @@ impl Engine {
     }
 
     /// Asks for an end of what waits for the shopper, where the provider can; else says when it ends by itself. Only the
-    /// provider's word ends it.
+    /// provider's word ends it. Money that is held is the merchant's to let go.
     pub async fn release(&self, tenant: &Tenant, intent: IntentId) -> Result<Released, EngineError> {
         let (_, found) = self.reread(tenant, intent).await?;
-        let object = match &found.state {
-            State::RequiresAction { object, .. } => object.clone(),
-            State::Authorized { .. } => {
-                let reason = "the shopper wants to pay another way".to_owned();
-                let cancel = OperationKind::Cancel;
-                return Ok(match self.open_follow_up(tenant, intent, cancel, None, reason).await? {
-                    OpenedFollowUp::Fresh(_) => Released::Asked,
-                    OpenedFollowUp::Unfinished(rival) if rival.task.kind() == cancel => Released::Asked,
-                    // It is being captured: nobody was asked to let go.
-                    OpenedFollowUp::Unfinished(_)
-                    | OpenedFollowUp::Exceeds { .. }
-                    | OpenedFollowUp::NotNow => Released::Nothing,
-                });
-            }
-            State::Created
-            | State::Processing { .. }
-            | State::Confirming { .. }
-            | State::NeedsReview { .. }
-            | State::Succeeded { .. }
-            | State::Declined { .. }
-            | State::Canceled { .. }
-            | State::Expired { .. } => return Ok(Released::Nothing),
-        };
+        if !matches!(found.state, State::RequiresAction { .. }) {
+            return Ok(Released::Nothing);
+        }
+        if self.provider.can_cancel(&ObjectStatus::Pending { confirmation_url: None }) {
+            let reason = "the shopper wants to pay another way".to_owned();
+            let opened = self.open_follow_up(tenant, intent, OperationKind::Cancel, None, reason).await?;
+            return Ok(released(&opened));
+        }
         self.store.look_now(tenant.clone(), intent).await?;
-        let Some(pending_ms) = self.provider.pending_ends_after_ms() else { return Ok(Released::Nothing) };
-        Ok(Released::EndsBy(self.made_at(tenant, intent, &object).await?.plus_ms(pending_ms)))
-    }
-
-    /// When the provider made the object; the first submit where it does not say.
-    async fn made_at(
-        &self,
-        tenant: &Tenant,
-        intent: IntentId,
-        object: &payment::ObjectId,
-    ) -> Result<Timestamp, EngineError> {
+        // The last send is the latest that can have made the object.
         let story = self.store.story(tenant.clone(), intent).await?;
-        let operation =
-            story.map(|story| story.operation).ok_or_else(|| EngineError::NoMerchant(tenant.clone()))?;
-        let account = self.frozen(tenant, &operation).await?.account;
-        let seen = match self.provider.query(&account, object).await {
-            Reply::Object(seen) => seen.created_at,
-            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => None,
-        };
-        Ok(seen.or(operation.first_sent_at).unwrap_or(Timestamp(0)))
+        let sent_at = story.and_then(|story| Some(story.attempts.last()?.started_at));
+        let ends_at = sent_at.zip(self.provider.pending_ends_after_ms()).map(|(at, ms)| at.plus_ms(ms));
+        Ok(ends_at.map_or(Released::Nothing, Released::EndsBy))
+    }
+}
+
+fn released(opened: &OpenedFollowUp) -> Released {
+    match opened {
+        OpenedFollowUp::Fresh(_) => Released::Asked,
+        OpenedFollowUp::Unfinished(operation) if operation.task.kind() == OperationKind::Cancel => {
+            Released::Asked
+        }
+        OpenedFollowUp::Unfinished(_) | OpenedFollowUp::Exceeds { .. } | OpenedFollowUp::NotNow => {
+            Released::Nothing
+        }
     }
 }

@@ -98,8 +98,8 @@ impl Engine {
             Method::Redirect => MethodKind::Redirect,
         };
         // The key of an operation dies with the provider's window, however long we would like to go on (R17).
-        // Without keys it is sent once: nobody else claims it to send before this lease is over.
-        let window_ms = self.provider.resend_window_ms().unwrap_or(self.settings.lease_ms);
+        // One without keys is never re-sent to; none of ours is without.
+        let window_ms = self.provider.resend_window_ms().unwrap_or(0);
         Ok(SubmitCommand {
             key: submission.key.clone(),
             checkout: checkout.id,

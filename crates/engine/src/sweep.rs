@@ -1,9 +1,9 @@
 //! The third road of observation: reads an account's listing, links what is ours and was not known, and puts strangers before a
 //! person. After a gap in our own life nothing is dispatched until it has been read (fault 23).
 
-use payment::{Anomaly, ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp};
+use payment::{Anomaly, ObjectId, ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp};
 use providers::{Account, Page, Span};
-use store::{IntentRecord, MerchantRecord, Standing, Start, StrangerRecord, Tenant};
+use store::{IntentRecord, MerchantRecord, Stage, Standing, Start, StoreError, StrangerRecord, Tenant};
 
 use crate::{Engine, EngineError, failpoint::failpoint, observe::InHand};
 
@@ -44,7 +44,8 @@ impl Engine {
         // What was made before may have been paid since: as long as a payment can be waited for.
         let overlap_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
         let span = Span { from: from.plus_ms(-overlap_ms).max(row.known_from), to: None };
-        let swept = self.sweep(&merchant.tenant, &account, &merchant.account, span).await?;
+        let mut swept = self.sweep(&merchant.tenant, &account, &merchant.account, span).await?;
+        swept.complete &= self.sweep_refunds(&merchant.tenant, &account, span).await?;
         failpoint!("sweep.read");
         if swept.complete {
             row.swept_until = now;
@@ -73,7 +74,9 @@ impl Engine {
             }
             swept.read += objects.len();
             for seen in objects {
-                self.take_word(tenant, account_id, seen, &mut swept).await?;
+                let object = seen.object.clone();
+                let taken = self.take_word(tenant, account_id, seen, &mut swept).await;
+                passed_over(taken, &object)?;
             }
             cursor = next;
             if cursor.is_none() {
@@ -82,6 +85,38 @@ impl Engine {
         }
         swept.complete = false;
         Ok(swept)
+    }
+
+    /// Reads a span of an account's refunds: what is ours and was not known is written down. Others' are told.
+    async fn sweep_refunds(
+        &self,
+        tenant: &Tenant,
+        account: &Account,
+        span: Span,
+    ) -> Result<bool, EngineError> {
+        let mut cursor = None::<String>;
+        for _ in 0..MAX_PAGES {
+            let page = self.provider.list_refunds(account, None, span, cursor.as_deref()).await;
+            let Page::Objects { objects, next, .. } = page else { return Ok(false) };
+            for seen in objects {
+                let Some(id) = seen.operation else { continue };
+                let taken = match self.store.operation(tenant.clone(), id).await? {
+                    Some(operation) if operation.stage == Stage::Done => Ok(()),
+                    Some(_) => self.look_at_refund(tenant, id, &seen.object).await.map(drop),
+                    None => {
+                        tracing::error!(object = %seen.object, operation = %id, amount = %seen.amount,
+                            "a refund of ours is not in this database: a backup was restored, and the sums of its charge are too high");
+                        Ok(())
+                    }
+                };
+                passed_over(taken, &seen.object)?;
+            }
+            cursor = next;
+            if cursor.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What one object of the listing says.
@@ -201,4 +236,15 @@ fn is_strange(intent: &IntentRecord, seen: &Observation) -> bool {
     let terms = Terms { intent: intent.id, amount: intent.amount };
     let waits = !intent.state.is_terminal() && intent.state != State::Created;
     !waits && seen.mismatch(&terms).is_some()
+}
+
+/// One row that this version cannot read, or whose seal does not open, must not hide the others, nor keep the gate down.
+fn passed_over(taken: Result<(), EngineError>, object: &ObjectId) -> Result<(), EngineError> {
+    match taken {
+        Err(error @ (EngineError::Store(StoreError::Unreadable(_)) | EngineError::Sealed(_))) => {
+            tracing::error!(%object, %error, "what the listing says of this object cannot be written down; a person has to look");
+            Ok(())
+        }
+        other => other,
+    }
 }

@@ -328,6 +328,11 @@ fn absent(state: &State) -> Option<Decision> {
 /// What always ends its worker's life stops being tried, and stands before a person.
 fn stuck(state: &State, now: Timestamp) -> Decision {
     match state {
+        // What contradicts the request stays known: listings must not end it.
+        State::Confirming { why: UnknownReason::Mismatch(mismatch), object, .. } => {
+            let (why, object) = (ReviewReason::Mismatch(*mismatch), object.clone());
+            Decision::to(State::NeedsReview { since: now, why, object })
+        }
         State::Processing { .. }
         | State::RequiresAction { .. }
         | State::Confirming { .. }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
-use payment::{CheckoutId, IntentId, ObjectId, OrderId, ProviderAccount, Timestamp};
+use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 
 use crate::{
-    CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, IntentRecord, KeyUse, KnownKey,
-    Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout, OpenedFollowUp, OpenedIntent,
-    Resolution, ReviewItem, Standing, Start, Store, StoreError, Story, StrangerRecord, SubmitCommand,
-    Submitted, SweepRow, Tables, Tenant, flows, tables::Abort,
+    ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, IntentRecord,
+    KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout, OpenedFollowUp,
+    OpenedIntent, OperationRecord, Resolution, ReviewItem, Standing, Start, Store, StoreError, Story,
+    StrangerRecord, SubmitCommand, Submitted, SweepRow, Tables, Tenant, flows, tables::Abort,
 };
 
 /// A transaction's body. It may run more than once, so it must be a function of the rows alone.
@@ -126,6 +126,18 @@ impl<B: Backend> Store for B {
         resolution: Resolution,
     ) -> Result<bool, StoreError> {
         self.write(flow!((stranger, resolution), flows::sweep::resolve_stranger)).await
+    }
+
+    async fn operation(
+        &self,
+        tenant: Tenant,
+        id: OperationId,
+    ) -> Result<Option<OperationRecord>, StoreError> {
+        self.read(flow!((tenant, id), flows::reads::operation)).await
+    }
+
+    async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError> {
+        self.read(flow!(limit, flows::review::open_extras)).await
     }
 
     async fn review(&self, limit: u32) -> Result<Vec<ReviewItem>, StoreError> {

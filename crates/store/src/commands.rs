@@ -410,6 +410,10 @@ pub struct Commit {
     pub ended: Option<(AttemptId, String)>,
     /// When to look again, ms from now; required while the operation stays open.
     pub wake_in_ms: Option<i64>,
+    /// The provider does not want to hear of it earlier, ms from now.
+    pub not_before_ms: Option<i64>,
+    /// A look that was not due: what was planned stays planned, and the claims without a result stay counted.
+    pub out_of_turn: bool,
     /// When the first complete listing without it began that can be evidence of absence.
     pub absent_since: Option<Timestamp>,
     /// Where nothing was ever sent, as far as our rows know, and an object exists all the same: the account to ask about it.

@@ -15,7 +15,7 @@ mod sqlite;
 mod tables;
 
 use async_trait::async_trait;
-use payment::{CheckoutId, IntentId, ObjectId, OrderId, ProviderAccount, Timestamp};
+use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 
 pub use backend::{Backend, Flow};
 pub use commands::{
@@ -111,6 +111,13 @@ pub trait Store: Inbox + Outbox + Send + Sync {
         stranger: StrangerRecord,
         resolution: Resolution,
     ) -> Result<bool, StoreError>;
+
+    /// An operation.
+    async fn operation(&self, tenant: Tenant, id: OperationId)
+    -> Result<Option<OperationRecord>, StoreError>;
+
+    /// Charges of checkouts that were paid already, not refunded in full, up to `limit`, oldest first.
+    async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError>;
 
     /// What stands before a person, up to `limit` of each kind.
     async fn review(&self, limit: u32) -> Result<Vec<ReviewItem>, StoreError>;

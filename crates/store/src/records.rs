@@ -224,6 +224,8 @@ pub struct OperationRecord {
     pub unfinished: i64,
     /// When a worker looks again.
     pub wake_at: Option<Timestamp>,
+    /// The provider does not want to hear of it earlier, whoever wishes it.
+    pub not_before: Option<Timestamp>,
     /// When a worker last finished looking.
     pub looked_at: Option<Timestamp>,
     /// When the first complete listing without it began that can be evidence of absence.
@@ -249,6 +251,7 @@ impl OperationRecord {
             tries: 0,
             unfinished: 0,
             wake_at: None,
+            not_before: None,
             looked_at: None,
             absent_since: None,
         }

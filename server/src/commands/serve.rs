@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    background::{self, Gate, Signals},
+    background::{self, Signals},
     commands::shutdown_signal,
     config::Config,
     http::{self, App},
@@ -53,9 +53,8 @@ impl Running {
                 "no server was alive for a while: nothing is sent until the provider's listing of that time has been read"
             );
         }
-        let gate = Gate::new(is_gated);
         let sweep_every = Duration::from_millis(config.timing.sweep_ms.unsigned_abs());
-        background::start(engine, &tasks, &stop, Signals { inbox: app.inbox.clone(), gate, sweep_every });
+        background::start(engine, &tasks, &stop, Signals { inbox: app.inbox.clone(), sweep_every });
         Ok(Self { app, tasks, stop })
     }
 

@@ -299,7 +299,8 @@ impl Provider for Bank {
     }
 
     fn can_cancel(&self, status: &ObjectStatus) -> bool {
-        *status == ObjectStatus::WaitingForCapture
+        let waits = matches!(status, ObjectStatus::Pending { .. });
+        *status == ObjectStatus::WaitingForCapture || (waits && self.books().ledger.cancels_what_waits)
     }
 
     fn encode_pay(&self, request: &PayRequest) -> Encoded {

@@ -6,12 +6,12 @@ mod outbox;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use payment::{CheckoutId, IntentId, ObjectId, OrderId, ProviderAccount, Timestamp};
+use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 use store::{
-    CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, IntentRecord, KeyUse, KnownKey,
-    Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout, OpenedFollowUp, OpenedIntent,
-    Resolution, ReviewItem, Standing, Start, Store, StoreError, Story, StrangerRecord, SubmitCommand,
-    Submitted, SweepRow, Tenant,
+    ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, IntentRecord,
+    KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout, OpenedFollowUp,
+    OpenedIntent, OperationRecord, Resolution, ReviewItem, Standing, Start, Store, StoreError, Story,
+    StrangerRecord, SubmitCommand, Submitted, SweepRow, Tenant,
 };
 
 /// Which transaction.
@@ -36,6 +36,8 @@ pub enum When {
     After,
     /// Rolled back, and said so: the disk is full.
     Refused,
+    /// Somebody else was first: a commit is stale.
+    Overtaken,
 }
 
 /// The store.
@@ -71,7 +73,7 @@ impl Flaky {
         match self.trip(call) {
             None => work.await,
             Some(When::Before) => Err(lost()),
-            Some(When::Refused) => Err(full()),
+            Some(When::Refused | When::Overtaken) => Err(full()),
             Some(When::After) => {
                 work.await?;
                 Err(lost())
@@ -105,7 +107,15 @@ impl Store for Flaky {
     }
 
     async fn commit(&self, commit: Commit) -> Result<Committed, StoreError> {
-        self.through(Call::Commit, self.inner.commit(commit)).await
+        match self.trip(Call::Commit) {
+            Some(When::Overtaken) => {
+                Ok(Committed::Stale { fence: commit.fence + 1, version: commit.version })
+            }
+            tripped => {
+                self.trips.lock().unwrap().extend(tripped.map(|when| (Call::Commit, when)));
+                self.through(Call::Commit, self.inner.commit(commit)).await
+            }
+        }
     }
 
     async fn claim_look(&self, claim: ClaimLook) -> Result<Looking, StoreError> {
@@ -164,6 +174,18 @@ impl Store for Flaky {
         resolution: Resolution,
     ) -> Result<bool, StoreError> {
         self.through(Call::ResolveStranger, self.inner.resolve_stranger(stranger, resolution)).await
+    }
+
+    async fn operation(
+        &self,
+        tenant: Tenant,
+        id: OperationId,
+    ) -> Result<Option<OperationRecord>, StoreError> {
+        self.inner.operation(tenant, id).await
+    }
+
+    async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError> {
+        self.inner.open_extras(limit).await
     }
 
     async fn review(&self, limit: u32) -> Result<Vec<ReviewItem>, StoreError> {

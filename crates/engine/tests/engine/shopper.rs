@@ -13,7 +13,8 @@ use crate::{
 scenarios! {
     a_payment_that_waits_at_the_bank_ends_an_hour_after_the_bank_made_it,
     a_bank_that_is_silent_is_taken_to_have_made_it_with_the_first_send,
-    held_money_is_asked_back_once_and_only_the_banks_word_ends_it,
+    held_money_is_not_the_shoppers_to_let_go,
+    a_bank_that_can_is_asked_to_let_go_of_what_waits,
     held_money_that_is_being_captured_is_not_let_go,
     there_is_nothing_to_let_go_elsewhere,
     a_look_now_is_sooner_and_many_wishes_are_one,
@@ -55,15 +56,27 @@ async fn a_bank_that_is_silent_is_taken_to_have_made_it_with_the_first_send(worl
     world.bank.every(None);
 }
 
-/// Also PAYONE/magento-1#464: nothing is cancelled here alone.
-async fn held_money_is_asked_back_once_and_only_the_banks_word_ends_it(world: World) {
+/// Money that is held is the merchant's to let go, also PAYONE/magento-1#464: nothing is cancelled here alone.
+async fn held_money_is_not_the_shoppers_to_let_go(world: World) {
     let engine = world.engine();
     world.bank.decides(ObjectStatus::WaitingForCapture);
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!(engine.release(&tenant(), offer.intent.id).await.unwrap(), Released::Nothing);
+    while engine.run_once().await.unwrap() {}
+    assert_eq!(world.state(&offer).await, StateName::Authorized);
+    assert!(world.bank.sent_for(OperationKind::Cancel).is_empty());
+}
+
+/// Where the provider lets go of what waits for the shopper it is asked, once, and only its word ends the intent.
+async fn a_bank_that_can_is_asked_to_let_go_of_what_waits(world: World) {
+    let engine = world.engine();
+    world.bank.cancels_what_waits();
+    world.bank.decides(pending());
     let offer = world.paying(&engine, "1").await;
     for _ in 0..3 {
         assert_eq!(world.engine().release(&tenant(), offer.intent.id).await.unwrap(), Released::Asked);
     }
-    assert_eq!(world.state(&offer).await, StateName::Authorized, "it was only asked for");
+    assert_eq!(world.state(&offer).await, StateName::RequiresAction, "it was only asked for");
     while engine.run_once().await.unwrap() {}
     let State::Canceled { .. } = world.intent(offer.intent.id).await.state else { panic!("it is let go") };
     assert_eq!((world.bank.sent_for(OperationKind::Cancel).len(), world.bank.charges()), (1, 0));

@@ -2,7 +2,9 @@
 //! read to its end (fault 23).
 
 use engine::{Engine, SubmitOutcome, Swept, Verdict};
-use payment::{CheckoutStatus, Holder, ObjectId, ObjectStatus, OrderId, ProviderAccount, StateName};
+use payment::{
+    CheckoutStatus, Holder, ObjectId, ObjectStatus, OperationKind, OrderId, ProviderAccount, StateName,
+};
 use store::{ClaimLook, LookOf, Looking, Stage};
 
 use crate::{
@@ -18,7 +20,7 @@ scenarios! {
     fault_23_a_charge_of_an_order_that_the_backup_forgot_blocks_it_until_it_is_released,
     fault_23_a_charge_of_an_order_that_the_backup_forgot_pays_it_when_it_is_linked,
     fault_23_what_was_in_mid_flight_is_sent_under_its_key,
-    fault_24_nothing_unfinished_is_forgotten_by_a_restore,
+    fault_23_nothing_unfinished_is_forgotten_by_a_restore,
     the_gate_is_down_only_after_a_gap,
     without_a_heartbeat_there_is_no_gate,
     while_gated_checkouts_are_made_and_a_submit_waits,
@@ -35,6 +37,8 @@ scenarios! {
     a_sweep_from_before_a_newer_gap_does_not_lift_the_gate,
     news_is_written_once,
     r25_the_sweep_finds_what_nobody_asked_about,
+    the_sweep_finds_a_refund_whose_answer_was_lost,
+    a_clock_that_was_set_back_tells_of_a_gap,
     strangers_are_only_what_took_money,
     a_stranger_blocks_its_order_and_no_other,
     a_stranger_that_blocks_for_too_long_lets_it_end_unsent,
@@ -185,7 +189,7 @@ async fn fault_23_what_was_in_mid_flight_is_sent_under_its_key(world: World) {
     assert_eq!((world.bank.objects().len(), world.bank.charges()), (1, 1));
 }
 
-async fn fault_24_nothing_unfinished_is_forgotten_by_a_restore(world: World) {
+async fn fault_23_nothing_unfinished_is_forgotten_by_a_restore(world: World) {
     let engine = world.engine();
     engine.start().await.unwrap();
     world.bank.next([Fault::LoseAnswer]);
@@ -463,6 +467,31 @@ async fn r25_the_sweep_finds_what_nobody_asked_about(world: World) {
         assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
     }
     assert_eq!(world.bank.asked().0, 0);
+}
+
+async fn the_sweep_finds_a_refund_whose_answer_was_lost(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let offer = world.paying(&engine, "1").await;
+    world.bank.next_for(OperationKind::Refund, [Fault::LoseAnswer]);
+    let some = Some(rub("500.00"));
+    let (kind, reason) = (OperationKind::Refund, "returned".to_owned());
+    engine.open_follow_up(&tenant(), offer.intent.id, kind, some, reason).await.unwrap();
+    assert!(engine.run_once().await.unwrap());
+    let refund = async || world.story(&offer).await.follow_ups.remove(0);
+    assert_ne!(refund().await.stage, Stage::Done, "its answer was lost");
+    let sends = world.bank.sent_for(OperationKind::Refund).len();
+    assert!(world.sweeps(&engine).await.complete);
+    assert_eq!(refund().await.stage, Stage::Done);
+    assert_eq!((world.bank.sent_for(OperationKind::Refund).len(), world.bank.refunds().len()), (sends, 1));
+    assert_eq!(world.story(&offer).await.charges[0].refunded_minor, 50_000);
+}
+
+async fn a_clock_that_was_set_back_tells_of_a_gap(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.clock.advance(-(SILENCE_MS + 1));
+    assert!(world.gated(&engine).await);
 }
 
 async fn strangers_are_only_what_took_money(world: World) {

@@ -118,7 +118,9 @@ async fn release(
         }
     };
     operation.lease = None;
-    operation.unfinished = 0;
+    if !commit.out_of_turn {
+        operation.unfinished = 0;
+    }
     operation.looked_at = Some(now);
     operation.absent_since = commit.absent_since;
     if progressed {
@@ -130,8 +132,10 @@ async fn release(
         // Asked about from now on, and never sent.
         operation.execute_until = Some(now);
     }
+    operation.not_before = commit.not_before_ms.map(|ms| now.plus_ms(ms)).or(operation.not_before);
+    let planned = operation.wake_at.filter(|_| commit.out_of_turn);
     operation.wake_at = match operation.stage {
-        Stage::Open | Stage::Review => commit.wake_in_ms.map(|ms| now.plus_ms(ms)),
+        Stage::Open | Stage::Review => planned.or(commit.wake_in_ms.map(|ms| now.plus_ms(ms))),
         Stage::Created | Stage::Done => None,
     };
     if operation.stage == Stage::Open && operation.wake_at.is_none() {

@@ -25,8 +25,22 @@ pub async fn open(tables: &mut dyn Tables, command: &OpenFollowUp) -> Result<Ope
     let refused = match command.kind {
         OperationKind::Refund => reserve(tables, command).await?,
         OperationKind::Capture | OperationKind::Cancel => {
-            let held = matches!(&intent.state, State::Authorized { object } if *object == command.target);
-            (!held).then_some(OpenedFollowUp::NotNow)
+            let waits = match &intent.state {
+                State::Authorized { object } => *object == command.target,
+                // Only some providers let go of what waits for the shopper: the caller knows.
+                State::RequiresAction { object, .. } => {
+                    command.kind == OperationKind::Cancel && *object == command.target
+                }
+                State::Created
+                | State::Processing { .. }
+                | State::Confirming { .. }
+                | State::NeedsReview { .. }
+                | State::Succeeded { .. }
+                | State::Declined { .. }
+                | State::Canceled { .. }
+                | State::Expired { .. } => false,
+            };
+            (!waits).then_some(OpenedFollowUp::NotNow)
         }
         OperationKind::Pay => {
             return Err(StoreError::Unreadable("a pay operation is born with its intent".to_owned()).into());
@@ -108,6 +122,7 @@ fn opened(command: &OpenFollowUp, now: Timestamp) -> OperationRecord {
         tries: 0,
         unfinished: 0,
         wake_at: Some(now),
+        not_before: None,
         looked_at: None,
         absent_since: None,
     }

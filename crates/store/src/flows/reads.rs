@@ -1,9 +1,9 @@
 //! Reads, each on one snapshot.
 
-use payment::{CheckoutId, IntentId, OrderId};
+use payment::{CheckoutId, IntentId, OperationId, OrderId};
 
 use super::promised;
-use crate::{CheckoutRecord, IntentRecord, Story, Tables, Tenant, tables::Abort};
+use crate::{CheckoutRecord, IntentRecord, OperationRecord, Story, Tables, Tenant, tables::Abort};
 
 type Found = Result<Option<(CheckoutRecord, IntentRecord)>, Abort>;
 
@@ -30,6 +30,14 @@ async fn with_newest(tables: &mut dyn Tables, tenant: &Tenant, checkout: Option<
     let Some(checkout) = checkout else { return Ok(None) };
     let intent = promised(tables.newest_intent(tenant, checkout.id).await?, "a checkout's intent")?;
     Ok(Some((checkout, intent)))
+}
+
+/// An operation.
+pub async fn operation(
+    tables: &mut dyn Tables,
+    (tenant, id): &(Tenant, OperationId),
+) -> Result<Option<OperationRecord>, Abort> {
+    tables.operation(tenant, *id).await
 }
 
 /// Operation, attempts and journal of an intent.

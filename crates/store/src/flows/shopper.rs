@@ -15,6 +15,7 @@ pub async fn look_now(tables: &mut dyn Tables, (tenant, intent): &(Tenant, Inten
     let held = operation.lease.is_some_and(|lease| now < lease.until);
     let waits = matches!(operation.stage, Stage::Open | Stage::Review);
     let soon = operation.looked_at.map_or(now, |at| at.plus_ms(LOOK_GAP_MS)).max(now);
+    let soon = operation.not_before.map_or(soon, |at| at.max(soon));
     if held || !waits || operation.wake_at.is_some_and(|at| at <= soon) {
         return Ok(false);
     }

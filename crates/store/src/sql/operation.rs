@@ -12,8 +12,8 @@ macro_rules! select {
         concat!(
             "SELECT id, intent_id, kind, state_data, target_object_id, amount_minor, currency, exponent, stage, provider_key, \
              provider_kind, provider_account, provider_url, request_method, request_path, request_body, first_sent_at_ms, \
-             execute_until_ms, provider_object_id, holder, lease_until_ms, fence, tries, unfinished, wake_at_ms, looked_at_ms, \
-             absent_since_ms FROM operation WHERE merchant_id = $1 AND mode = $2 AND ",
+             execute_until_ms, provider_object_id, holder, lease_until_ms, fence, tries, unfinished, wake_at_ms, \
+             not_before_ms, looked_at_ms, absent_since_ms FROM operation WHERE merchant_id = $1 AND mode = $2 AND ",
             $rest
         )
     };
@@ -38,8 +38,8 @@ pub(super) const INSERT_FOLLOW_UP: &str = "INSERT INTO operation (merchant_id, m
 pub(super) const UPDATE: &str = "UPDATE operation SET state_data = $1, stage = $2, provider_kind = $3, provider_account = $4, \
      provider_url = $5, request_method = $6, request_path = $7, request_body = $8, first_sent_at_ms = $9, \
      execute_until_ms = $10, provider_object_id = $11, holder = $12, lease_until_ms = $13, fence = $14, tries = $15, \
-     unfinished = $16, wake_at_ms = $17, looked_at_ms = $18, absent_since_ms = $19 \
-     WHERE merchant_id = $20 AND mode = $21 AND id = $22 AND fence = $23";
+     unfinished = $16, wake_at_ms = $17, not_before_ms = $18, looked_at_ms = $19, absent_since_ms = $20 \
+     WHERE merchant_id = $21 AND mode = $22 AND id = $23 AND fence = $24";
 
 pub(super) const IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
      ORDER BY merchant_id, mode, id LIMIT $1";
@@ -105,6 +105,7 @@ pub(super) fn update_values(row: &OperationRecord, fence: i64) -> Vec<Value> {
         row.tries.into(),
         row.unfinished.into(),
         row.wake_at.map(|at| at.0).into(),
+        row.not_before.map(|at| at.0).into(),
         row.looked_at.map(|at| at.0).into(),
         row.absent_since.map(|at| at.0).into(),
         row.tenant.merchant.as_str().into(),
@@ -136,6 +137,7 @@ pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<OperationRecord, Sto
         tries: row.int()?,
         unfinished: row.int()?,
         wake_at: row.int_opt()?.map(Timestamp),
+        not_before: row.int_opt()?.map(Timestamp),
         looked_at: row.int_opt()?.map(Timestamp),
         absent_since: row.int_opt()?.map(Timestamp),
     })

@@ -157,6 +157,8 @@ pub fn outcome(claim: &Claimed, state: State) -> Commit {
         ended,
         absent_since: None,
         adopted: None,
+        not_before_ms: None,
+        out_of_turn: false,
         wake_in_ms: matches!(Stage::of(state.name()), Stage::Open | Stage::Review).then_some(WAKE_MS),
         answer: state.is_terminal().then(|| final_answer(to)),
         state,

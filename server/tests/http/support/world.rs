@@ -9,7 +9,7 @@ use axum::Router;
 use engine::Engine;
 use payment::{MerchantId, Mode};
 use payonce::{
-    background::{self, Gate, Signals},
+    background::{self, Signals},
     config::{
         Config, Database, MailTransport, MerchantConfig, ProviderConfig, RateLimit, SecretBytes, SecretText,
         Settings, Timing, WebhookConfig,
@@ -260,9 +260,9 @@ async fn serve(
     engine.changes = live.clone();
     let mut app = App::new(engine.clone(), live, config, tasks.clone());
     if setup.worker {
-        let gate = Gate::new(engine.start().await.unwrap());
+        engine.start().await.unwrap();
         let sweep_every = Duration::from_millis(setup.timing.sweep_ms.unsigned_abs());
-        background::start(engine, &tasks, &stop, Signals { inbox: app.inbox.clone(), gate, sweep_every });
+        background::start(engine, &tasks, &stop, Signals { inbox: app.inbox.clone(), sweep_every });
     }
     app.patience = setup.patience;
     let url = format!("http://{}", listener.local_addr().unwrap());

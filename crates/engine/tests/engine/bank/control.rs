@@ -104,6 +104,11 @@ impl Bank {
         self.books().listing.down = down;
     }
 
+    /// It lets go of what waits for the shopper, too.
+    pub fn cancels_what_waits(&self) {
+        self.books().ledger.cancels_what_waits = true;
+    }
+
     /// Its listings are no evidence any more.
     pub fn proves_nothing(&self) {
         self.books().proves_nothing = true;

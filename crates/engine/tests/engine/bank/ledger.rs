@@ -66,6 +66,8 @@ pub struct Ledger {
     pub objects: Vec<Object>,
     pub refunds: Vec<Refund>,
     pub lie: Option<Lie>,
+    /// It lets go of what waits for the shopper, too.
+    pub cancels_what_waits: bool,
 }
 
 /// Who asks, with which key, and when.
@@ -153,8 +155,10 @@ impl Ledger {
             return known;
         }
         let Some(index) = self.position(payment, &asker.account.id) else { return not_found() };
+        let cancels_what_waits = self.cancels_what_waits;
         let object = &mut self.objects[index];
-        if object.status != ObjectStatus::WaitingForCapture || !end(object) {
+        let waits = matches!(object.status, ObjectStatus::Pending { .. }) && cancels_what_waits;
+        if !(object.status == ObjectStatus::WaitingForCapture || waits) || !end(object) {
             return rejected("The payment does not allow it");
         }
         self.keys.insert(asker.slot(), Made::Payment(index));

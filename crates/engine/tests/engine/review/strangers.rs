@@ -1,6 +1,6 @@
 //! Money that no payment of ours asked for: it pays the order it names, or is none of ours.
 
-use engine::{Engine, Verdict};
+use engine::{Engine, Resolved, Verdict};
 use payment::{CheckoutStatus, Money, ObjectId, OperationKind, OrderId, StateName};
 use store::ReviewItem;
 
@@ -22,6 +22,26 @@ scenarios! {
     a_stranger_takes_no_other_verdict,
     n5_a_stranger_linked_to_a_paid_order_is_an_extra,
     a_link_by_one_who_died_is_made_once,
+    a_link_that_was_overtaken_changes_nothing,
+}
+
+/// The shopper presses Pay while a person links: the commit is stale, and the stranger goes on blocking its order.
+async fn a_link_that_was_overtaken_changes_nothing(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    let store = Flaky::new(world.store.clone(), &[(Call::Commit, When::Overtaken)]);
+    let overtaken = Engine { store, ..world.engine() };
+    let words = match resolve(&overtaken, &id, Verdict::Charged(id.clone())).await {
+        Resolved::Refused(words) => words,
+        Resolved::Done(words) => panic!("{words}"),
+    };
+    assert!(words.contains("try again"), "{words}");
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Open);
+    assert!(matches!(&engine.review().await.unwrap()[..], [ReviewItem::Stranger(_)]));
+    world.clock.advance(MINUTE);
+    done(resolve(&engine, &id, Verdict::Charged(id.clone())).await);
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
 
 async fn found(world: &World, engine: &Engine, order: &str, amount: Money) -> ObjectId {

@@ -27,6 +27,7 @@ behaviours!(
     fault_15_a_submission_after_a_look_is_recognised,
     absence_begun_is_remembered_until_it_is_denied,
     a_finished_look_is_remembered,
+    a_look_out_of_turn_leaves_the_plan_and_the_count,
 );
 
 impl World {
@@ -213,6 +214,25 @@ async fn absence_begun_is_remembered_until_it_is_denied(world: World) {
     assert_eq!(seen.absent_since, None);
     world.commit(seen).await;
     assert_eq!(remembered(&claim).await, None);
+}
+
+async fn a_look_out_of_turn_leaves_the_plan_and_the_count(world: World) {
+    let claim = world.settled("order-1", confirming(None)).await;
+    world.clock.advance(WAKE_MS);
+    // A claim that comes to nothing, twice.
+    for _ in 0..2 {
+        world.due(1).await;
+        world.clock.advance(LEASE_MS);
+    }
+    let before = world.story(claim.intent.id).await.operation;
+    assert_eq!(before.unfinished, 2);
+    let seen = world.looked(claim.intent.id).await;
+    let mut look = outcome(&seen, confirming(None));
+    (look.out_of_turn, look.wake_in_ms) = (true, Some(DAY));
+    world.commit(look).await;
+    let after = world.story(claim.intent.id).await.operation;
+    assert_eq!((after.unfinished, after.wake_at), (before.unfinished, before.wake_at));
+    assert_eq!(after.lease, None);
 }
 
 async fn a_finished_look_is_remembered(world: World) {

@@ -14,6 +14,7 @@ use crate::{
 behaviours!(
     n2_a_wish_wakes_the_operation_a_moment_after_the_last_look,
     n2_many_wishes_are_one,
+    r15_a_wish_is_no_sooner_than_the_provider_wants,
     n2_a_wish_never_goes_over_a_lease,
     n2_a_wish_about_what_is_over_or_unknown_does_nothing,
     n2_a_wish_wakes_what_waits_for_a_person,
@@ -42,6 +43,17 @@ async fn n2_a_wish_wakes_the_operation_a_moment_after_the_last_look(world: World
     world.clock.advance(10 * SECOND);
     assert!(world.wish(claim.intent.id).await);
     assert_eq!(world.due(1).await.len(), 1, "the last look was long enough ago");
+}
+
+async fn r15_a_wish_is_no_sooner_than_the_provider_wants(world: World) {
+    let claim = world.sent("order-1").await;
+    let mut later = outcome(&claim, confirming(None));
+    (later.wake_in_ms, later.not_before_ms) = (Some(DAY), Some(HOUR));
+    world.commit(later).await;
+    let told = world.now().plus_ms(HOUR);
+    assert!(world.wish(claim.intent.id).await);
+    assert_eq!(world.story(claim.intent.id).await.operation.wake_at, Some(told));
+    assert!(!world.wish(claim.intent.id).await);
 }
 
 async fn n2_many_wishes_are_one(world: World) {
