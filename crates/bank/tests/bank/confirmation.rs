@@ -22,7 +22,7 @@ async fn state(bank: &TestBank, payment: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_payer_confirms_refuses_or_leaves() {
+async fn n4_the_payer_confirms_refuses_or_leaves() {
     let bank = TestBank::start().await;
     let pending = bank.pay("1", CHALLENGE_CARD).await;
     let url = format!("{}/confirm/{}", bank.url, id(&pending));

@@ -1,4 +1,4 @@
-//! Each kind of fault does what it says, and the ledger tells the truth about it.
+//! Each kind of fault does what it says, and the ledger tells the truth about it (N4).
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ async fn count(bank: &TestBank) -> usize {
 }
 
 #[tokio::test]
-async fn a_lost_request_closes_the_connection_without_a_byte_and_does_nothing() {
+async fn n4_a_lost_request_closes_the_connection_without_a_byte_and_does_nothing() {
     let bank = TestBank::start().await;
     let body = body(&bank).await;
     bank.fault(json!({ "kind": "lose_request", "delay_ms": 20 })).await;
@@ -31,7 +31,7 @@ async fn a_lost_request_closes_the_connection_without_a_byte_and_does_nothing() 
 }
 
 #[tokio::test]
-async fn a_lost_answer_closes_the_connection_without_a_byte_but_the_money_moved() {
+async fn n4_a_lost_answer_closes_the_connection_without_a_byte_but_the_money_moved() {
     let bank = TestBank::start().await;
     let body = body(&bank).await;
     bank.fault(json!({ "kind": "lose_answer", "times": 2 })).await;
@@ -48,7 +48,7 @@ async fn a_lost_answer_closes_the_connection_without_a_byte_but_the_money_moved(
 }
 
 #[tokio::test]
-async fn a_500_before_did_nothing_and_a_500_after_did_it() {
+async fn n4_a_500_before_did_nothing_and_a_500_after_did_it() {
     let bank = TestBank::start().await;
     for (kind, charges) in [("error_500_before", 0), ("error_500_after", 2)] {
         bank.fault(json!({ "kind": kind })).await;
@@ -63,7 +63,7 @@ async fn a_500_before_did_nothing_and_a_500_after_did_it() {
 }
 
 #[tokio::test]
-async fn a_stored_500_stays_for_that_key() {
+async fn n4_a_stored_500_stays_for_that_key() {
     let bank = TestBank::start().await;
     bank.fault(json!({ "kind": "error_500_stored" })).await;
     let body = body(&bank).await;
@@ -78,7 +78,7 @@ async fn a_stored_500_stays_for_that_key() {
 }
 
 #[tokio::test]
-async fn refusals_on_demand_do_nothing() {
+async fn n4_refusals_on_demand_do_nothing() {
     let bank = TestBank::start().await;
     for (kind, status, code) in [
         ("bad_request", 400, "invalid_request"),
@@ -94,7 +94,7 @@ async fn refusals_on_demand_do_nothing() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_says_when_to_come_back() {
+async fn n4_a_rate_limit_says_when_to_come_back() {
     let bank = TestBank::start().await;
     bank.fault(json!({ "kind": "rate_limit", "on": "list" })).await;
     let answer = bank.request(reqwest::Method::GET, "/v3/payments").send().await.unwrap();
@@ -102,7 +102,7 @@ async fn a_rate_limit_says_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn a_delayed_request_is_overtaken_by_the_next_one() {
+async fn n4_a_delayed_request_is_overtaken_by_the_next_one() {
     let bank = TestBank::start().await;
     bank.fault(json!({ "kind": "delay", "delay_ms": 300 })).await;
     let (slow, fast) = (body(&bank).await, body(&bank).await);
@@ -120,7 +120,7 @@ async fn a_delayed_request_is_overtaken_by_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_delayed_request_is_done_though_its_client_has_gone() {
+async fn n4_a_delayed_request_is_done_though_its_client_has_gone() {
     let bank = TestBank::start().await;
     bank.fault(json!({ "kind": "delay", "delay_ms": 100 })).await;
     let body = body(&bank).await;
@@ -131,7 +131,7 @@ async fn a_delayed_request_is_done_though_its_client_has_gone() {
 }
 
 #[tokio::test]
-async fn a_202_is_done_and_its_repeat_tells() {
+async fn n4_a_202_is_done_and_its_repeat_tells() {
     let bank = TestBank::start().await;
     bank.fault(json!({ "kind": "processing_202", "delay_ms": 1800 })).await;
     let body = body(&bank).await;
@@ -143,7 +143,7 @@ async fn a_202_is_done_and_its_repeat_tells() {
 }
 
 #[tokio::test]
-async fn garbage_is_not_json_but_the_money_moved() {
+async fn n4_garbage_is_not_json_but_the_money_moved() {
     let bank = TestBank::start().await;
     bank.fault(json!({ "kind": "garbage" })).await;
     let body = body(&bank).await;
@@ -154,7 +154,7 @@ async fn garbage_is_not_json_but_the_money_moved() {
 }
 
 #[tokio::test]
-async fn a_wrong_amount_is_in_the_answer_only() {
+async fn n4_a_wrong_amount_is_in_the_answer_only() {
     let bank = TestBank::start().await;
     bank.fault(json!({ "kind": "wrong_amount" })).await;
     let paid = bank.pay("key", GOOD_CARD).await;
@@ -168,7 +168,7 @@ async fn a_wrong_amount_is_in_the_answer_only() {
 }
 
 #[tokio::test]
-async fn a_payment_can_stay_undecided_and_then_follow_its_card() {
+async fn n4_a_payment_can_stay_undecided_and_then_follow_its_card() {
     let bank = TestBank::start().await;
     bank.fault(json!({ "kind": "pending", "delay_ms": 60_000 })).await;
     let paid = bank.pay("key", GOOD_CARD).await;
@@ -188,7 +188,7 @@ async fn a_payment_can_stay_undecided_and_then_follow_its_card() {
 }
 
 #[tokio::test]
-async fn a_stale_read_says_pending_once() {
+async fn n4_a_stale_read_says_pending_once() {
     let bank = TestBank::start().await;
     let paid = bank.pay("key", GOOD_CARD).await;
     let show = format!("/v3/payments/{}", id(&paid));
@@ -205,7 +205,7 @@ async fn a_stale_read_says_pending_once() {
 }
 
 #[tokio::test]
-async fn not_found_hides_what_exists() {
+async fn n4_not_found_hides_what_exists() {
     let bank = TestBank::start().await;
     let paid = bank.pay("key", GOOD_CARD).await;
     bank.fault(json!({ "kind": "not_found", "on": "get" })).await;
@@ -221,7 +221,7 @@ async fn not_found_hides_what_exists() {
 }
 
 #[tokio::test]
-async fn a_forgotten_key_makes_a_second_payment() {
+async fn n4_a_forgotten_key_makes_a_second_payment() {
     let bank = TestBank::start().await;
     let mut body = payment("");
     body.as_object_mut().unwrap().remove("payment_token");
@@ -233,7 +233,7 @@ async fn a_forgotten_key_makes_a_second_payment() {
 }
 
 #[tokio::test]
-async fn a_reversal_takes_back_what_was_said() {
+async fn n4_a_reversal_takes_back_what_was_said() {
     let bank = TestBank::start().await;
     bank.fault(json!({ "kind": "reverse" })).await;
     let paid = bank.pay("key", GOOD_CARD).await;
@@ -254,7 +254,7 @@ async fn a_reversal_takes_back_what_was_said() {
 }
 
 #[tokio::test]
-async fn a_reversal_leaves_a_payment_that_waits_or_was_refunded() {
+async fn n4_a_reversal_leaves_a_payment_that_waits_or_was_refunded() {
     let bank = TestBank::start().await;
     let paid = bank.pay("key", GOOD_CARD).await;
     let refund = json!({ "payment_id": paid["id"], "amount": { "value": "1.00", "currency": "RUB" } });

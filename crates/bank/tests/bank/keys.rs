@@ -72,7 +72,7 @@ async fn two_equal_payments_under_two_keys_both_go_through() {
 }
 
 #[tokio::test]
-async fn a_key_is_forgotten_after_a_day() {
+async fn n4_a_key_is_forgotten_after_a_day() {
     let bank = TestBank::with(|config| config.token_life = HOUR * 48).await;
     let mut body = payment("");
     body.as_object_mut().unwrap().remove("payment_token");
