@@ -38,7 +38,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
 ];
 
 /// Tries to migrate before a failure is more than another process's success.
-const MAX_MIGRATION_TRIES: usize = 5;
+const MAX_MIGRATION_TRIES: usize = 50;
 
 /// How to open a database file.
 #[derive(Clone)]
