@@ -39,6 +39,7 @@ test('the drill: two answers are lost after the charge, and the numbers read 3, 
   await pay.expectState('succeeded');
   await expectFigures(watching, '3', '1', '1', '1', '1');
   await expect(watching.locator('[data-shipped=true]')).toBeVisible();
+  await expectShopSays(watching, 'paid');
   await expect(watching.locator('[data-armed]')).toHaveCount(0);
   await bank.expectOneCharge(order.id, '1500.00');
 

@@ -1,7 +1,7 @@
 //! Delivers what follows once from a payment: webhooks until they are taken, mails never twice (R19, R20). Decides nothing about money.
 
 use async_trait::async_trait;
-use payment::{Channel, EffectId, EffectKind, Money, RetryPolicy, Timestamp};
+use payment::{Channel, CheckoutStatus, EffectId, EffectKind, Money, RetryPolicy, Timestamp};
 use providers::Secret;
 use store::{
     CheckoutRecord, ClaimEffects, ClaimedEffect, EffectState, IntentRecord, MerchantRecord, NextTry,
@@ -192,6 +192,10 @@ impl Engine {
             let outcome =
                 "its sender went silent in mid-send; a person who got it could not tell a second one";
             return Ok(Verdict::end(EffectState::DeliveryUnknown, outcome));
+        }
+        let paid = claimed.checkout.status == CheckoutStatus::Paid;
+        if claimed.effect.kind == EffectKind::ResultKnown && paid {
+            return Ok(Verdict::end(EffectState::NotWanted, "the order was paid meanwhile"));
         }
         if !self.sender.sends_mails() {
             return Ok(Verdict::end(EffectState::NotWanted, "no way to send mails is configured"));

@@ -134,6 +134,15 @@ impl Engine {
         if seen.intent.is_some_and(|named| named != claimed.intent.id) {
             return refused(format!("{object} names another payment of ours"));
         }
+        if standing.stranger.is_some_and(|stranger| stranger.resolution.is_none()) {
+            return refused(format!("{object} waits for a person by itself: `payonce review show {object}`"));
+        }
+        let order = seen.order.filter(|named| *named != claimed.checkout.order);
+        if let Some(order) = order
+            && self.store.order(claimed.intent.tenant.clone(), order.clone()).await?.is_some()
+        {
+            return refused(format!("{object} names order {order}, which is another one of ours"));
+        }
         let words = format!("a person: object {object}, {}: {reason}", seen.amount);
         hand.apply(Event::JudgedCharged { object: object.clone() }, words)?;
         // What was taken is written down, not what was asked for.
@@ -445,8 +454,28 @@ impl Engine {
         let Some((checkout, intent)) = found else {
             return Ok(Err(format!("there is no checkout for {order}; make one, then link it")));
         };
+        let (tenant, account, object) =
+            (stranger.tenant.clone(), stranger.account.clone(), stranger.object.clone());
+        if let Some(charge) = self.store.standing(tenant, account, object, None).await?.charge
+            && charge.checkout != checkout.id
+        {
+            return Ok(Err(format!(
+                "its money was recorded for {} meanwhile; release it by --not-charged",
+                charge.checkout
+            )));
+        }
         if checkout.amount != stranger.amount {
             return Ok(Err(format!("{order} costs {}, and {} was taken", checkout.amount, stranger.amount)));
+        }
+        let (account, _) = self.current_account(&stranger.tenant).await?;
+        match self.provider.query(&account, &stranger.object).await {
+            Reply::Object(seen) if seen.status == ObjectStatus::Succeeded => {}
+            Reply::Object(seen) => {
+                return Ok(Err(format!("it took no money: it is {}", status_words(&seen.status))));
+            }
+            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                return Ok(Err("the provider does not show it now; try again later".to_owned()));
+            }
         }
         let claimed = match self.claim_look(&stranger.tenant, LookOf::Intent(intent.id)).await? {
             Looking::Claimed(claimed) => *claimed,

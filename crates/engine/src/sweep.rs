@@ -199,7 +199,8 @@ impl Engine {
         Ok(false)
     }
 
-    /// An object that no intent of ours asked for. Only what took money concerns us; whether it is a new one.
+    /// An object that no intent of ours asked for. Only what took money concerns us, or holds it for an order; whether it is a new
+    /// one.
     async fn meet(
         &self,
         tenant: &Tenant,
@@ -208,7 +209,9 @@ impl Engine {
         seen: Observation,
     ) -> Result<bool, EngineError> {
         let known = standing.charge.is_some() || standing.stranger.is_some();
-        let took_money = seen.status == ObjectStatus::Succeeded;
+        // What is held for an order can be taken at any time, and its listing is not read again then.
+        let held = seen.status == ObjectStatus::WaitingForCapture && seen.order.is_some();
+        let took_money = seen.status == ObjectStatus::Succeeded || held;
         if known || !took_money || self.is_anothers(tenant, account, &seen).await? {
             return Ok(false);
         }

@@ -8,12 +8,25 @@
     }
     setTimeout(look, 1000);
   };
+  const parse = (html) => new DOMParser().parseFromString(html, 'text/html');
   const show = (html) => {
-    const fresh = new DOMParser().parseFromString(html, 'text/html');
+    const fresh = parse(html);
+    let changed = false;
     for (const old of document.querySelectorAll('[data-live]')) {
       const now = fresh.querySelector(`[data-live="${old.dataset.live}"]`);
-      if (now && now.outerHTML !== old.outerHTML) old.replaceWith(now);
+      if (now && now.outerHTML !== old.outerHTML) {
+        old.replaceWith(now);
+        changed = true;
+      }
     }
+    if (changed) standing();
+  };
+  // Where a number changes the order may stand otherwise, too.
+  const standing = async () => {
+    const answer = await fetch(location.href, { cache: 'no-store' }).catch(() => undefined);
+    const old = document.querySelector('[data-shop=order]');
+    const now = answer?.ok && parse(await answer.text().catch(() => '')).querySelector('[data-shop=order]');
+    if (old && now && now.dataset.status !== old.dataset.status) old.replaceWith(now);
   };
   setTimeout(look, 1000);
 })();

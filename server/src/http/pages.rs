@@ -97,11 +97,24 @@ pub(super) async fn status(
 ) -> Response {
     let lang = address.lang(&headers);
     match load(&app, &id, &address, lang).await {
-        Ok(Shown { page, merchant, .. }) => {
+        Ok(Shown { page, merchant, intent, .. }) => {
+            if let PaymentState::RequiresAction { .. } = intent.state {
+                look_now(&app, &intent);
+            }
             document(&page, &merchant, page.render_status(), page.refresh_s().map(HeaderValue::from))
         }
         Err(error) => message(&app, lang, &error),
     }
+}
+
+/// Whoever comes here may come back from the bank's page: a worker asks at once what became of it, and the page hears of it.
+fn look_now(app: &App, intent: &IntentRecord) {
+    let (engine, tenant, id) = (app.engine.clone(), intent.tenant.clone(), intent.id);
+    app.tasks.spawn(async move {
+        if let Err(error) = engine.check_now(&tenant, id).await {
+            tracing::warn!(intent = %id, %error, "the look at a shopper's return failed; it is looked at when it is due");
+        }
+    });
 }
 
 /// A checkout that this shopper may see.

@@ -1,7 +1,7 @@
 //! The third road of observation, and the gate: after a gap in our own life nothing is dispatched before the account's listing was
 //! read to its end (fault 23).
 
-use engine::{Engine, SubmitOutcome, Swept, Verdict};
+use engine::{Engine, Resolved, SubmitOutcome, Swept, Verdict};
 use payment::{
     CheckoutStatus, Holder, ObjectId, ObjectStatus, OperationKind, OrderId, ProviderAccount, StateName,
 };
@@ -38,8 +38,8 @@ scenarios! {
     news_is_written_once,
     r25_the_sweep_finds_what_nobody_asked_about,
     the_sweep_finds_a_refund_whose_answer_was_lost,
-    a_clock_that_was_set_back_tells_of_a_gap,
     strangers_are_only_what_took_money,
+    fault_23_money_that_is_held_for_an_order_blocks_it,
     a_stranger_blocks_its_order_and_no_other,
     a_stranger_that_blocks_for_too_long_lets_it_end_unsent,
     what_was_pending_at_the_last_sweep_is_read_again,
@@ -487,13 +487,6 @@ async fn the_sweep_finds_a_refund_whose_answer_was_lost(world: World) {
     assert_eq!(world.story(&offer).await.charges[0].refunded_minor, 50_000);
 }
 
-async fn a_clock_that_was_set_back_tells_of_a_gap(world: World) {
-    let engine = world.engine();
-    engine.start().await.unwrap();
-    world.clock.advance(-(SILENCE_MS + 1));
-    assert!(world.gated(&engine).await);
-}
-
 async fn strangers_are_only_what_took_money(world: World) {
     let engine = world.engine();
     engine.start().await.unwrap();
@@ -506,6 +499,24 @@ async fn strangers_are_only_what_took_money(world: World) {
     assert_eq!(world.sweeps(&engine).await.strangers, 0, "once");
     submits(&engine, &offer).await;
     assert_eq!(engine.review().await.unwrap().len(), 1);
+}
+
+/// What is held can be taken at any time, and nobody reads its listing again then.
+async fn fault_23_money_that_is_held_for_an_order_blocks_it(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let object = world.stranger("1");
+    world.bank.moves_object(&object, ObjectStatus::WaitingForCapture);
+    assert_eq!(world.sweeps(&engine).await.strangers, 1);
+    let offer = world.offer(&engine, "1").await;
+    submits(&engine, &offer).await;
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
+    let link = || engine.resolve(object.as_str(), Verdict::Charged(object.clone()), "seen in the dashboard");
+    let Resolved::Refused(words) = link().await.unwrap() else { panic!("it took no money yet") };
+    assert!(words.contains("took no money"), "{words}");
+    world.bank.moves_object(&object, ObjectStatus::Succeeded);
+    assert!(matches!(link().await.unwrap(), Resolved::Done(_)));
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
 
 async fn a_stranger_blocks_its_order_and_no_other(world: World) {

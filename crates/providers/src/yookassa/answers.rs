@@ -15,6 +15,9 @@ pub(super) const MAX_CODE: usize = 64;
 /// Most characters of words for people that are kept.
 const MAX_WORDS: usize = 256;
 
+/// The header of our keys: how an error names it.
+const KEY_HEADER: &str = "Idempotence-Key";
+
 #[derive(Deserialize)]
 struct ErrorBody {
     #[serde(rename = "type")]
@@ -23,6 +26,8 @@ struct ErrorBody {
     code: String,
     #[serde(default)]
     description: String,
+    #[serde(default)]
+    parameter: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -58,6 +63,10 @@ pub(super) fn reply<W: DeserializeOwned, O>(
             .map_or(unknown(UnknownReason::Unreadable), Reply::Object),
         StatusCode::ACCEPTED => unknown(UnknownReason::Accepted),
         StatusCode::BAD_REQUEST => match serde_json::from_slice::<ErrorBody>(&answer.body) {
+            // Our key came with another request before: one that this database does not know, so what became of it is not known.
+            Ok(body) if body.kind == "error" && body.parameter.as_deref() == Some(KEY_HEADER) => {
+                unknown(UnknownReason::RejectedAfterUnknown)
+            }
             Ok(body) if body.kind == "error" => {
                 let (code, message) = (capped(body.code, MAX_CODE), capped(body.description, MAX_WORDS));
                 Reply::Rejected { code, message }

@@ -23,6 +23,15 @@ scenarios! {
     n5_a_stranger_linked_to_a_paid_order_is_an_extra,
     a_link_by_one_who_died_is_made_once,
     a_link_that_was_overtaken_changes_nothing,
+    a_stranger_pays_no_other_payment,
+}
+
+/// Else one charge would pay two orders, and the one it names would be dispatched again.
+async fn a_stranger_pays_no_other_payment(world: World) {
+    let engine = world.engine();
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    let other = super::in_review(&world, &engine, "2", Fault::LoseRequest).await;
+    refused(&world, &other, other.intent.id, Verdict::Charged(id), "waits for a person by itself").await;
 }
 
 /// The shopper presses Pay while a person links: the commit is stale, and the stranger goes on blocking its order.
