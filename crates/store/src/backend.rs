@@ -136,6 +136,10 @@ impl<B: Backend> Store for B {
         self.read(flow!((tenant, id), flows::reads::operation)).await
     }
 
+    async fn is_blocked(&self, tenant: Tenant, order: OrderId) -> Result<bool, StoreError> {
+        self.read(flow!((tenant, order), flows::sweep::is_blocked)).await
+    }
+
     async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError> {
         self.read(flow!(limit, flows::review::open_extras)).await
     }

@@ -112,6 +112,9 @@ pub trait Store: Inbox + Outbox + Send + Sync {
         resolution: Resolution,
     ) -> Result<bool, StoreError>;
 
+    /// Whether a stranger that nobody has resolved names this order: it takes no dispatch.
+    async fn is_blocked(&self, tenant: Tenant, order: OrderId) -> Result<bool, StoreError>;
+
     /// An operation.
     async fn operation(&self, tenant: Tenant, id: OperationId)
     -> Result<Option<OperationRecord>, StoreError>;

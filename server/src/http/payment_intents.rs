@@ -9,7 +9,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use contract::{PaymentIntent, PaymentMethodInput, Submit};
+use contract::{IntentState, PaymentIntent, PaymentMethodInput, Submit};
 use engine::{Claim, IntentOutcome, Submission, SubmitOutcome};
 use payment::{CheckoutId, CheckoutStatus, Fingerprint, IdempotencyKey, IntentId, KeyKind, StateName};
 use providers::Method;
@@ -102,16 +102,28 @@ pub(super) async fn view(app: &App, caller: &Caller, id: &str) -> Result<Payment
     Ok(PaymentIntent { behind, ..view })
 }
 
-/// With what was done so far, while there is a result to wait for.
+/// With what was done so far, while there is a result to wait for. Where a stranger's money for the order stands before a person,
+/// the shopper is told so: it may be this shopper's own, and nothing else is sent for the order until then.
 pub(super) async fn shopper_view(
     app: &App,
     checkout: &CheckoutRecord,
     intent: &IntentRecord,
 ) -> Result<PaymentIntent, ApiError> {
-    if !is_awaited(intent.state.name()) {
-        return Ok(intent_view(checkout, intent));
+    let view = if is_awaited(intent.state.name()) {
+        intent_with_progress(checkout, intent, &story(app, intent).await?)
+    } else {
+        intent_view(checkout, intent)
+    };
+    let unsettled = checkout.status != CheckoutStatus::Paid && intent.state.object().is_none();
+    if !unsettled || !is_blocked(app, checkout).await? {
+        return Ok(view);
     }
-    Ok(intent_with_progress(checkout, intent, &story(app, intent).await?))
+    Ok(PaymentIntent { state: IntentState::NeedsReview, decline: None, ..view })
+}
+
+async fn is_blocked(app: &App, checkout: &CheckoutRecord) -> Result<bool, ApiError> {
+    let (store, tenant, order) = (app.engine.store.clone(), checkout.tenant.clone(), checkout.order.clone());
+    app.run(async move { store.is_blocked(tenant, order).await.map_err(StoreError::into) }).await
 }
 
 async fn story(app: &App, intent: &IntentRecord) -> Result<Story, ApiError> {

@@ -1,6 +1,8 @@
 //! The shopper's pages: languages, what the browser may do with them, and that looking changes nothing.
 
+use payment::ObjectId;
 use serde_json::json;
+use store::{Resolution, Store, StrangerRecord};
 
 use crate::support::{
     DECLINED, FRAME_ORIGIN, GOOD, RETURN_ORIGIN, Reply, Setup, THREE_DS, World, order, text,
@@ -277,4 +279,48 @@ async fn the_form_to_try_again_makes_one_intent_however_often_it_is_sent() {
         assert!(reply.header("Content-Type").unwrap().starts_with("text/html"), "{reply:?}");
     }
     assert_eq!(world.bank.charges("1").await, 1);
+}
+
+/// It may be this shopper's own money: no form, no "not taken", no invitation to try again.
+#[tokio::test]
+async fn fault_23_while_a_strangers_money_for_the_order_waits_for_a_person_the_page_says_so() {
+    let world = World::start().await;
+    let (fresh, declined) = (world.checkout("1").await, world.checkout("2").await);
+    world.pay(&declined, DECLINED).await.expect(200);
+    let mut strangers = Vec::new();
+    for (number, checkout) in [&fresh, &declined].into_iter().enumerate() {
+        let id = text(&checkout["id"]).parse().unwrap();
+        let mut found = None;
+        for merchant in world.engine.directory.merchants().await.unwrap() {
+            let shown = world.store.checkout(merchant.tenant.clone(), id).await.unwrap();
+            found = found.or(shown.map(|(record, _)| (merchant, record)));
+        }
+        let (merchant, record) = found.unwrap();
+        let stranger = StrangerRecord {
+            tenant: merchant.tenant,
+            account: merchant.account,
+            object: ObjectId::parse(format!("stranger-{number}")).unwrap(),
+            order: Some(record.order),
+            amount: record.amount,
+            found_at: record.created_at,
+            resolution: None,
+        };
+        assert!(world.store.put_stranger(stranger.clone()).await.unwrap());
+        strangers.push(stranger);
+    }
+    for (checkout, state) in [(&fresh, "created"), (&declined, "declined")] {
+        let html = page(&world, &world.page(checkout)).await.expect(200).text();
+        assert!(html.contains("data-state=\"needs_review\""), "{state}");
+        let id = &checkout["payment_intent"]["id"];
+        let seen =
+            world.get(&format!("/v1/payment_intents/{}", text(id))).bearer(text(&checkout["client_token"]));
+        assert_eq!(seen.send().await.expect(200).json()["state"], "needs_review", "what the page is told");
+        assert_eq!(world.intent(id).await["state"], state, "the merchant sees what is");
+    }
+    for stranger in strangers {
+        let released = Resolution { linked: false, reason: "another till's".to_owned() };
+        assert!(world.store.resolve_stranger(stranger, released).await.unwrap());
+    }
+    let html = page(&world, &world.page(&fresh)).await.expect(200).text();
+    assert!(html.contains("data-state=\"ready\""));
 }

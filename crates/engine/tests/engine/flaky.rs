@@ -184,6 +184,10 @@ impl Store for Flaky {
         self.inner.operation(tenant, id).await
     }
 
+    async fn is_blocked(&self, tenant: Tenant, order: OrderId) -> Result<bool, StoreError> {
+        self.inner.is_blocked(tenant, order).await
+    }
+
     async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError> {
         self.inner.open_extras(limit).await
     }

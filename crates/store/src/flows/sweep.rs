@@ -1,6 +1,6 @@
 //! The gate at a start and the progress of the sweep, and whom the sweep found.
 
-use payment::{IntentId, ObjectId, ProviderAccount, Timestamp};
+use payment::{IntentId, ObjectId, OrderId, ProviderAccount, Timestamp};
 
 use super::promised;
 use crate::{
@@ -94,6 +94,11 @@ pub async fn standing(
     let charge = tables.charge(tenant, account, object).await?;
     let stranger = tables.stranger(tenant, account, object).await?;
     Ok(Standing { intent, charge, stranger })
+}
+
+/// Whether an open stranger names this order.
+pub async fn is_blocked(tables: &mut dyn Tables, (tenant, order): &(Tenant, OrderId)) -> Result<bool, Abort> {
+    tables.is_blocked(tenant, order).await
 }
 
 /// Puts a stranger before a person; whether it is a new one. One whose money is a charge already is none.
