@@ -96,13 +96,16 @@ pub async fn crowd(server: &Served, bank: &Served, database: &Path, paid: &mut V
     signal(server, "STOP")?;
     tokio::time::sleep(ASK_AGAIN_AFTER + Duration::from_secs(1)).await;
     let fresh = merchant::make_tokens(&mut tills, CROWD).await?;
+    let watched = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let last =
+        watched.query_row("SELECT max(first_sent_at_ms) FROM operation", [], |row| row.get::<_, i64>(0))?;
+    ensure!(unsettled(&watched, last)? == CROWD, "not all of the crowd are unresolved");
     let (cpu_before, began) = (server.cpu_ms()?, usage::now());
     signal(server, "CONT")?;
     let (seconds, cpu) = (Rc::new(Cell::new(0.0)), Rc::new(Cell::new(cpu_before)));
     let (settled_after, cpu_then, id) = (Rc::clone(&seconds), Rc::clone(&cpu), server.id().to_string());
-    let watched = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let goes_on = async move |_: std::time::Instant| {
-        let open = unsettled(&watched).unwrap_or(CROWD);
+        let open = unsettled(&watched, last).unwrap_or(CROWD);
         if open > 0 && began.elapsed() < PATIENCE * 5 {
             return true;
         }
@@ -121,13 +124,11 @@ pub async fn crowd(server: &Served, bank: &Served, database: &Path, paid: &mut V
     })
 }
 
-/// Payments whose result is not known, in the server's own database: asking for each would be a load of its own.
-fn unsettled(database: &Connection) -> Result<usize> {
-    let mut count = database.prepare_cached(
-        "SELECT count(*) FROM operation WHERE stage = 'open' AND first_sent_at_ms < \
-         (SELECT max(first_sent_at_ms) FROM operation) - 5000",
-    )?;
-    Ok(usize::try_from(count.query_row([], |row| row.get::<_, i64>(0))?)?)
+/// Payments sent until `last` whose result is not known, in the server's own database: asking for each would be a load of its own.
+fn unsettled(database: &Connection, last: i64) -> Result<usize> {
+    let sql = "SELECT count(*) FROM operation WHERE stage = 'open' AND first_sent_at_ms <= $1";
+    let mut count = database.prepare_cached(sql)?;
+    Ok(usize::try_from(count.query_row([last], |row| row.get::<_, i64>(0))?)?)
 }
 
 fn signal(server: &Served, name: &str) -> Result<()> {

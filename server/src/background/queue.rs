@@ -11,9 +11,6 @@ use tokio::{
 };
 use tokio_util::task::TaskTracker;
 
-/// Claims of one transaction.
-const CLAIM_AT_ONCE: usize = 16;
-
 /// Tells whoever works on a queue that something has come in.
 #[derive(Clone, Debug, Default)]
 pub struct Nudge(Arc<Notify>);
@@ -31,6 +28,10 @@ pub(super) trait Queue: Clone + Send + Sync + 'static {
     type Claim: Send + 'static;
     /// Claims worked on at the same time.
     const CONCURRENCY: usize;
+    /// Claims of one transaction.
+    const CLAIM_AT_ONCE: usize;
+    /// Between two such transactions.
+    const PACE: Duration;
     /// How often it is looked for what is due.
     const LOOK_EVERY: Duration;
 
@@ -51,16 +52,17 @@ pub(super) async fn work<Q: Queue>(queue: Q, tasks: TaskTracker, nudge: Nudge) {
             _ = ticks.tick() => {}
             () = nudge.0.notified() => {}
         }
-        while claim(&queue, &tasks, &permits).await {}
+        while claim(&queue, &tasks, &permits).await {
+            tokio::time::sleep(Q::PACE).await;
+        }
     }
 }
 
-/// Claims what is due and there are permits for; whether there may be more.
+/// Claims what is due and there are permits for, as soon as there is one; whether there may be more.
 async fn claim<Q: Queue>(queue: &Q, tasks: &TaskTracker, permits: &Arc<Semaphore>) -> bool {
-    let most = permits.available_permits().min(CLAIM_AT_ONCE);
-    if most == 0 {
-        return false;
-    }
+    // Nobody else takes them: whoever is done gives one back.
+    drop(permits.acquire().await);
+    let most = permits.available_permits().min(Q::CLAIM_AT_ONCE);
     let (queue, working, permits) = (queue.clone(), tasks.clone(), Arc::clone(permits));
     // In its own task: a claim that is committed must reach its worker even while the server stops.
     let claiming = tasks.spawn(async move {
@@ -95,6 +97,9 @@ pub(super) struct Operations(pub(super) Engine);
 impl Queue for Operations {
     type Claim = Claim;
     const CONCURRENCY: usize = 64;
+    /// At most 250 a second begin: ten thousand that are due at once leave room for who pays just now, and are done in a minute.
+    const CLAIM_AT_ONCE: usize = 2;
+    const PACE: Duration = Duration::from_millis(8);
     const LOOK_EVERY: Duration = Duration::from_millis(200);
 
     async fn claim(&self, most: usize) -> Result<Vec<Claim>, EngineError> {
@@ -114,6 +119,8 @@ pub(super) struct Notifications(pub(super) Engine);
 impl Queue for Notifications {
     type Claim = ClaimedNotice;
     const CONCURRENCY: usize = 32;
+    const CLAIM_AT_ONCE: usize = 16;
+    const PACE: Duration = Duration::ZERO;
     const LOOK_EVERY: Duration = Duration::from_millis(500);
 
     async fn claim(&self, most: usize) -> Result<Vec<ClaimedNotice>, EngineError> {
@@ -133,6 +140,8 @@ pub(super) struct Effects(pub(super) Engine);
 impl Queue for Effects {
     type Claim = ClaimedEffect;
     const CONCURRENCY: usize = 64;
+    const CLAIM_AT_ONCE: usize = 16;
+    const PACE: Duration = Duration::ZERO;
     const LOOK_EVERY: Duration = Duration::from_millis(200);
 
     async fn claim(&self, most: usize) -> Result<Vec<ClaimedEffect>, EngineError> {
