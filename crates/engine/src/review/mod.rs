@@ -1,0 +1,98 @@
+//! A person's word: what cannot be known automatically ends here, with the evidence there is. What the provider can still tell is
+//! asked first, and a word against it is refused.
+
+mod extra;
+mod follow_up;
+mod intent;
+mod stranger;
+
+use payment::{ObjectId, Timestamp};
+use store::{ReviewItem, Task};
+
+use crate::{Engine, EngineError};
+
+const HELD: &str = "the server is at work on it just now; try again in a moment";
+/// Most items of each kind that are listed.
+const MAX_ITEMS: u32 = 1_000;
+
+/// What a person found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// This object took the money.
+    Charged(ObjectId),
+    /// No money was taken. The evidence is needed where the provider cannot be asked.
+    NotCharged {
+        /// What shows it.
+        evidence: Option<String>,
+    },
+    /// The refund, capture or cancel was done by this object.
+    Executed(ObjectId),
+    /// It was not done.
+    NotExecuted,
+    /// Give the extra back.
+    RefundExtra,
+}
+
+/// What came of a person's word, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resolved {
+    /// It is written down.
+    Done(String),
+    /// It is not, and why.
+    Refused(String),
+}
+
+fn refused(words: impl Into<String>) -> Result<Resolved, EngineError> {
+    Ok(Resolved::Refused(words.into()))
+}
+
+fn done(words: impl Into<String>) -> Result<Resolved, EngineError> {
+    Ok(Resolved::Done(words.into()))
+}
+
+impl Engine {
+    /// What stands before a person.
+    pub async fn review(&self) -> Result<Vec<ReviewItem>, EngineError> {
+        Ok(self.store.review(MAX_ITEMS).await?)
+    }
+
+    /// Takes a person's word about an item of the review: an intent (`pi_…`), an operation (`op_…`), or the provider's object of
+    /// an extra or a stranger.
+    pub async fn resolve(&self, id: &str, verdict: Verdict, reason: &str) -> Result<Resolved, EngineError> {
+        let matching = self.review().await?.into_iter().find(|item| item_id(item) == id);
+        match matching {
+            None => {
+                refused(format!("{id} does not wait for a person: `payonce review list` shows what does"))
+            }
+            Some(ReviewItem::Operation { intent, operation, .. }) => match &operation.task {
+                Task::Pay => self.resolve_intent(&intent.tenant, intent.id, verdict, reason).await,
+                Task::FollowUp(_) => {
+                    self.resolve_follow_up(&intent.tenant, operation.id, verdict, reason).await
+                }
+            },
+            Some(ReviewItem::Extra(charge)) => self.resolve_extra(&charge, verdict, reason).await,
+            Some(ReviewItem::Stranger(stranger)) => self.resolve_stranger(&stranger, verdict, reason).await,
+        }
+    }
+}
+
+/// How long until then, for a person.
+fn waiting(until: Timestamp, now: Timestamp) -> String {
+    let minutes = until.since_ms(now).max(0) / 60_000 + 1;
+    match (minutes / 60, minutes % 60) {
+        (0, minutes) => format!("{minutes} min"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
+}
+
+/// What a person calls an item by.
+pub fn item_id(item: &ReviewItem) -> String {
+    match item {
+        ReviewItem::Operation { intent, operation, .. } => match &operation.task {
+            Task::Pay => intent.id.to_string(),
+            Task::FollowUp(_) => operation.id.to_string(),
+        },
+        ReviewItem::Extra(charge) => charge.object.to_string(),
+        ReviewItem::Stranger(stranger) => stranger.object.to_string(),
+    }
+}

@@ -1,0 +1,97 @@
+//! Money that no payment of ours asked for: it pays the order it names, or is none of ours.
+
+use payment::{ObjectStatus, OrderId};
+use providers::Reply;
+use store::{Change, Charge, LookOf, Looking, Resolution, StrangerRecord};
+
+use super::{HELD, Resolved, Verdict, done, refused};
+use crate::{
+    Engine, EngineError,
+    observe::{InHand, status_words},
+};
+
+impl Engine {
+    pub(super) async fn resolve_stranger(
+        &self,
+        stranger: &StrangerRecord,
+        verdict: Verdict,
+        reason: &str,
+    ) -> Result<Resolved, EngineError> {
+        let linked = match verdict {
+            Verdict::Charged(object) if object == stranger.object => true,
+            Verdict::NotCharged { .. } => false,
+            Verdict::Charged(_) | Verdict::Executed(_) | Verdict::NotExecuted | Verdict::RefundExtra => {
+                return refused(format!(
+                    "a stranger's money pays the order it names (--charged {}), or is none of ours (--not-charged)",
+                    stranger.object
+                ));
+            }
+        };
+        if linked && let Err(words) = self.link(stranger, reason).await? {
+            return refused(words);
+        }
+        let resolution = Resolution { linked, reason: reason.to_owned() };
+        if !self.store.resolve_stranger(stranger.clone(), resolution).await? {
+            return refused("somebody was first");
+        }
+        let (object, order) =
+            (&stranger.object, stranger.order.as_ref().map_or("any order", OrderId::as_str));
+        done(match linked {
+            true => format!("{object} pays order {order}"),
+            false => format!("{object} has nothing to do with {order}, which can be paid again"),
+        })
+    }
+
+    /// The stranger's money pays the order it names.
+    async fn link(&self, stranger: &StrangerRecord, reason: &str) -> Result<Result<(), String>, EngineError> {
+        let Some(order) = &stranger.order else {
+            return Ok(Err("it names no order; release it by --not-charged".to_owned()));
+        };
+        let found = self.store.order(stranger.tenant.clone(), order.clone()).await?;
+        let Some((checkout, intent)) = found else {
+            return Ok(Err(format!("there is no checkout for {order}; make one, then link it")));
+        };
+        let (tenant, account, object) =
+            (stranger.tenant.clone(), stranger.account.clone(), stranger.object.clone());
+        if let Some(charge) = self.store.standing(tenant, account, object, None).await?.charge
+            && charge.checkout != checkout.id
+        {
+            return Ok(Err(format!(
+                "its money was recorded for {} meanwhile; release it by --not-charged",
+                charge.checkout
+            )));
+        }
+        if checkout.amount != stranger.amount {
+            return Ok(Err(format!("{order} costs {}, and {} was taken", checkout.amount, stranger.amount)));
+        }
+        let (account, _) = self.current_account(&stranger.tenant).await?;
+        match self.provider.query(&account, &stranger.object).await {
+            Reply::Object(seen) if seen.status == ObjectStatus::Succeeded => {}
+            Reply::Object(seen) => {
+                return Ok(Err(format!("it took no money: it is {}", status_words(&seen.status))));
+            }
+            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                return Ok(Err("the provider does not show it now; try again later".to_owned()));
+            }
+        }
+        let claimed = match self.claim_look(&stranger.tenant, LookOf::Intent(intent.id)).await? {
+            Looking::Claimed(claimed) => *claimed,
+            Looking::Held | Looking::NotFound => return Ok(Err(HELD.to_owned())),
+        };
+        let state = claimed.intent.state.name().as_str();
+        let mut hand = InHand::new(&claimed);
+        hand.changes.push(Change {
+            from: state,
+            event: "stranger_linked".to_owned(),
+            to: state,
+            evidence: format!("a person: object {} pays {order}: {reason}", stranger.object),
+        });
+        hand.charges.push(Charge {
+            account: stranger.account.clone(),
+            object: stranger.object.clone(),
+            amount: stranger.amount,
+        });
+        // Somebody else came between: the stranger goes on blocking its order.
+        Ok(if self.write_look(&claimed, hand).await? { Ok(()) } else { Err(HELD.to_owned()) })
+    }
+}
