@@ -17,6 +17,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use serde::Serialize;
 
 /// How fast, how small, how thrifty the server is.
 #[derive(Parser)]
@@ -37,6 +38,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Part {
+    /// Only what ten thousand payments that are confirmed at once do to a fresh one
+    Crowd,
     /// The bare program alone, on a new database in FOLDER
     #[command(hide = true)]
     Bare { way: bare::Way, folder: PathBuf },
@@ -50,12 +53,22 @@ fn main() -> Result<ExitCode> {
     }
     // One thread: what the clients take, the server has not.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let figures = runtime.block_on(run::run(&cli.payonce, &cli.scratch, cli.seconds))?;
-    print!("{}", report::table(&figures));
-    let broken = report::broken(&figures);
-    for limit in &broken {
-        println!("BROKEN: {limit}");
+    if let Some(Part::Crowd) = cli.part {
+        let crowd = runtime.block_on(run::crowd(&cli.payonce, &cli.scratch))?;
+        return tell(&report::crowd_table(&crowd), &crowd, report::broken_by_crowd(&crowd));
     }
-    println!("{}", serde_json::to_string(&figures)?);
-    Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let figures = runtime.block_on(run::run(&cli.payonce, &cli.scratch, cli.seconds))?;
+    tell(&report::table(&figures), &figures, report::broken(&figures))
+}
+
+/// The table, the broken limits, and as the last line all of it as JSON.
+fn tell(table: &str, figures: &impl Serialize, broken: impl IntoIterator<Item = String>) -> Result<ExitCode> {
+    print!("{table}");
+    let mut ended = ExitCode::SUCCESS;
+    for limit in broken {
+        println!("BROKEN: {limit}");
+        ended = ExitCode::FAILURE;
+    }
+    println!("{}", serde_json::to_string(figures)?);
+    Ok(ended)
 }

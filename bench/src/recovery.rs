@@ -1,14 +1,13 @@
 //! How soon a lost answer is made up for, and what ten thousand payments that are being confirmed at once do to a fresh one.
 
 use std::{
-    cell::Cell,
     path::Path,
     process::{Command, Stdio},
-    rc::Rc,
-    time::Duration,
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use contract::IntentState;
 use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
@@ -26,6 +25,8 @@ use crate::{
 const LOST: usize = 40;
 /// How often a shopper's page is stood in for by a question.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How often it is looked whether the crowd is settled.
+const WATCH_EVERY: Duration = Duration::from_millis(250);
 /// Longest time until a lost answer is made up for.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Payments that are being confirmed at once.
@@ -75,14 +76,15 @@ pub async fn lost_answers(server: &Served, bank: &Served, paid: &mut Vec<Paid>) 
 }
 
 /// Ten thousand payments that the bank has carried out without saying so become due at one moment, while a few shoppers pay.
-pub async fn crowd(server: &Served, bank: &Served, database: &Path, paid: &mut Vec<Paid>) -> Result<Crowd> {
+/// `folder`: the server's.
+pub async fn crowd(server: &Served, bank: &Served, folder: &Path, paid: &mut Vec<Paid>) -> Result<Crowd> {
     let mut tills = Client::connect(bank.address).await?;
     let tokens = merchant::make_tokens(&mut tills, CROWD).await?;
     let ask_again_ms = ASK_AGAIN_AFTER.as_millis();
     let fault = json!({ "kind": "processing_202", "times": CROWD, "delay_ms": ask_again_ms });
     let fresh = merchant::make_tokens(&mut tills, CROWD).await?;
     let time = IDLE;
-    let goes_on = async move |since: std::time::Instant| since.elapsed() < time;
+    let goes_on = async move |since: Instant| since.elapsed() < time;
     let (idle, before) = load::pay_with(FRESH_CLIENTS, server.address, "idle", fresh, goes_on).await?;
     paid.extend(before);
 
@@ -96,32 +98,47 @@ pub async fn crowd(server: &Served, bank: &Served, database: &Path, paid: &mut V
     signal(server, "STOP")?;
     tokio::time::sleep(ASK_AGAIN_AFTER + Duration::from_secs(1)).await;
     let fresh = merchant::make_tokens(&mut tills, CROWD).await?;
-    let watched = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let watched =
+        Connection::open_with_flags(folder.join("data/payonce.db"), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let last =
         watched.query_row("SELECT max(first_sent_at_ms) FROM operation", [], |row| row.get::<_, i64>(0))?;
     ensure!(unsettled(&watched, last)? == CROWD, "not all of the crowd are unresolved");
     let (cpu_before, began) = (server.cpu_ms()?, usage::now());
     signal(server, "CONT")?;
-    let (seconds, cpu) = (Rc::new(Cell::new(0.0)), Rc::new(Cell::new(cpu_before)));
-    let (settled_after, cpu_then, id) = (Rc::clone(&seconds), Rc::clone(&cpu), server.id().to_string());
-    let goes_on = async move |_: std::time::Instant| {
-        let open = unsettled(&watched, last).unwrap_or(CROWD);
-        if open > 0 && began.elapsed() < PATIENCE * 5 {
-            return true;
-        }
-        settled_after.set(began.elapsed().as_secs_f64());
-        cpu_then.set(usage::cpu_ms(&id).unwrap_or(f64::NAN));
-        false
-    };
+    let settled = Arc::new(OnceLock::new());
+    // In a thread of its own: what it takes to look must not be taken from who pays.
+    let watching = std::thread::spawn({
+        let (settled, id) = (Arc::clone(&settled), server.id().to_string());
+        move || watch(&watched, last, began, &id, &settled)
+    });
+    let goes_on = async move |_: Instant| settled.get().is_none();
     let (beside, meanwhile) = load::pay_with(FRESH_CLIENTS, server.address, "beside", fresh, goes_on).await?;
     paid.extend(meanwhile);
-    Ok(Crowd {
-        count: CROWD,
-        seconds: seconds.get(),
-        cpu_ms: (cpu.get() - cpu_before) / CROWD as f64,
-        idle,
-        beside,
-    })
+    let (seconds, cpu_then) = watching.join().map_err(|_panic| anyhow!("the watch of the crowd broke"))??;
+    Ok(Crowd { count: CROWD, seconds, cpu_ms: (cpu_then - cpu_before) / CROWD as f64, idle, beside })
+}
+
+/// Waits until the crowd is settled: when that was, in seconds, and what the server's CPU clock showed.
+fn watch(
+    database: &Connection,
+    last: i64,
+    began: Instant,
+    server: &str,
+    settled: &OnceLock<()>,
+) -> Result<(f64, f64)> {
+    let outcome = loop {
+        match unsettled(database, last) {
+            Ok(0) => break usage::cpu_ms(server).map(|cpu_ms| (began.elapsed().as_secs_f64(), cpu_ms)),
+            Ok(open) if began.elapsed() >= PATIENCE * 5 => {
+                break Err(anyhow!("{open} of the crowd are not settled after {:?}", PATIENCE * 5));
+            }
+            Ok(_) => std::thread::sleep(WATCH_EVERY),
+            Err(error) => break Err(error),
+        }
+    };
+    // Who pays meanwhile stops, whatever came of it.
+    let _already = settled.set(());
+    outcome
 }
 
 /// Payments sent until `last` whose result is not known, in the server's own database: asking for each would be a load of its own.

@@ -1,6 +1,12 @@
 //! The measurements, one after the other on an otherwise quiet machine, and the figures that come of them.
 
-use std::{collections::HashSet, path::Path, process::Command, rc::Rc, time::Duration};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    process::Command,
+    rc::Rc,
+    time::Duration,
+};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -73,9 +79,7 @@ pub struct Figures {
 /// Runs all of it. `seconds` is the time of the longest measurement.
 pub async fn run(payonce: &Path, scratch: &Path, seconds: u64) -> Result<Figures> {
     flushes::check()?;
-    let payonce = payonce
-        .canonicalize()
-        .with_context(|| format!("{} is missing: run script/setup", payonce.display()))?;
+    let payonce = built(payonce)?;
     let short = seconds.div_ceil(3);
     let bench = Bench {
         short: Duration::from_secs(short),
@@ -86,9 +90,9 @@ pub async fn run(payonce: &Path, scratch: &Path, seconds: u64) -> Result<Figures
 
     let (bare_one_by_one, bare_one_by_one_flushes) = bench.bare(Way::OneByOne, short)?;
     let (bare_gathered, bare_gathered_flushes) = bench.bare(Way::Gathered, short)?;
-    let bank_folder = bench.folder()?;
+    let bank_folder = folder_in(scratch)?;
     let bank = processes::start_bank(&payonce, bank_folder.path()).await?;
-    let folder = bench.folder()?;
+    let folder = folder_in(scratch)?;
     let server = processes::start_server(Command::new(&payonce), folder.path(), bank.address).await?;
     tokio::time::sleep(SETTLE).await;
     let (idle_memory_mb, _) = usage::memory_mb(server.id())?;
@@ -108,8 +112,7 @@ pub async fn run(payonce: &Path, scratch: &Path, seconds: u64) -> Result<Figures
     let (loaded_memory_mb, most_memory_mb) = usage::memory_mb(server.id())?;
     let start_ms = server.started_in.as_secs_f64() * 1000.0;
     say("ten thousand at once (3 min)");
-    let database = folder.path().join("data/payonce.db");
-    let crowd = recovery::crowd(&server, &bank, &database, &mut recovered).await?;
+    let crowd = recovery::crowd(&server, &bank, folder.path(), &mut recovered).await?;
     drop(server);
     let (flushes_per_payment, watched) = bench.flushes(&bank).await?;
     let (bare_replay, _) = bench.bare(Way::Replay, short)?;
@@ -142,6 +145,26 @@ pub async fn run(payonce: &Path, scratch: &Path, seconds: u64) -> Result<Figures
     })
 }
 
+/// The ten thousand alone, on a new database.
+pub async fn crowd(payonce: &Path, scratch: &Path) -> Result<Crowd> {
+    let payonce = built(payonce)?;
+    let bank_folder = folder_in(scratch)?;
+    let bank = processes::start_bank(&payonce, bank_folder.path()).await?;
+    let folder = folder_in(scratch)?;
+    let server = processes::start_server(Command::new(&payonce), folder.path(), bank.address).await?;
+    tokio::time::sleep(SETTLE).await;
+    say("ten thousand at once (3 min)");
+    recovery::crowd(&server, &bank, folder.path(), &mut Vec::new()).await
+}
+
+fn built(payonce: &Path) -> Result<PathBuf> {
+    payonce.canonicalize().with_context(|| format!("{} is missing: run script/setup", payonce.display()))
+}
+
+fn folder_in(scratch: &Path) -> Result<TempDir> {
+    Ok(tempfile::Builder::new().prefix("bench-").tempdir_in(scratch)?)
+}
+
 struct Bench<'a> {
     short: Duration,
     long: Duration,
@@ -150,19 +173,15 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn folder(&self) -> Result<TempDir> {
-        Ok(tempfile::Builder::new().prefix("bench-").tempdir_in(self.scratch)?)
-    }
-
     /// The bare program twice: alone for its speed, watched for its flushes.
     fn bare(&self, way: Way, seconds: u64) -> Result<(BareResult, f64)> {
         say(&format!("the bare program, {}", way.name()));
-        let folder = self.folder()?;
+        let folder = folder_in(self.scratch)?;
         let result = processes::run_bare(|program| Command::new(program), way, folder.path(), seconds)?;
         if way == Way::Replay {
             return Ok((result, 0.0));
         }
-        let folder = self.folder()?;
+        let folder = folder_in(self.scratch)?;
         let flushes = Flushes::in_folder(folder.path());
         let watched = processes::run_bare(|program| flushes.command(program), way, folder.path(), seconds)?;
         Ok((result, flushes.count()? as f64 / watched.count.max(1) as f64))
@@ -185,7 +204,7 @@ impl Bench<'_> {
     /// Payments through a second, watched server.
     async fn flushes(&self, bank: &Served) -> Result<(f64, Vec<Paid>)> {
         say("flushes");
-        let folder = self.folder()?;
+        let folder = folder_in(self.scratch)?;
         let flushes = Flushes::in_folder(folder.path());
         let command = flushes.command(self.payonce.as_os_str());
         let server = processes::start_server(command, folder.path(), bank.address).await?;
