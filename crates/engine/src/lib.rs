@@ -34,7 +34,7 @@ pub use drive::{Claim, Driven};
 pub use inbox::Accepted;
 pub use look::Looked;
 pub use outbox::{Again, Delivery, Mail, Sender, Webhook};
-pub use review::{Resolved, Verdict, item_id};
+pub use review::{MAX_REVIEW_ITEMS, Resolved, Verdict, item_id};
 pub use shopper::Released;
 pub use submit::{Submission, SubmitOutcome};
 pub use sweep::Swept;

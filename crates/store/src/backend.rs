@@ -9,8 +9,9 @@ use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAcco
 use crate::{
     ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, IntentRecord,
     KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout, OpenedFollowUp,
-    OpenedIntent, OperationRecord, Resolution, ReviewItem, Standing, Start, Store, StoreError, Story,
-    StrangerRecord, SubmitCommand, Submitted, SweepRow, Tables, Tenant, flows, tables::Abort,
+    OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem, Standing, Start, Store,
+    StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tables, Tenant, flows,
+    tables::Abort,
 };
 
 /// A transaction's body. It may run more than once, so it must be a function of the rows alone.
@@ -144,8 +145,12 @@ impl<B: Backend> Store for B {
         self.read(flow!(limit, flows::review::open_extras)).await
     }
 
-    async fn review(&self, limit: u32) -> Result<Vec<ReviewItem>, StoreError> {
+    async fn review(&self, limit: u32) -> Result<Review, StoreError> {
         self.read(flow!(limit, flows::review::list)).await
+    }
+
+    async fn review_item(&self, id: ReviewId) -> Result<Option<ReviewItem>, StoreError> {
+        self.read(flow!(id, flows::review::find)).await
     }
 
     async fn checkout(

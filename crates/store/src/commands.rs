@@ -343,6 +343,26 @@ pub enum ReviewItem {
     Stranger(Box<StrangerRecord>),
 }
 
+/// What a person calls an item of the review by, whoever's it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReviewId {
+    /// An intent: its payment.
+    Intent(IntentId),
+    /// An operation.
+    Operation(OperationId),
+    /// The provider's object of an extra or a stranger.
+    Object(ObjectId),
+}
+
+/// What stands before a person, of every merchant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Review {
+    /// Up to so many of each kind as were asked for.
+    pub items: Vec<ReviewItem>,
+    /// Whether there are more of some kind.
+    pub more: bool,
+}
+
 /// An operation in the holder's hands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {

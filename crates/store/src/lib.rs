@@ -21,7 +21,8 @@ pub use backend::{Backend, Flow};
 pub use commands::{
     Answer, BLANK, Change, Charge, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, KeyUse,
     KnownKey, LookOf, Looking, NewIds, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout,
-    OpenedFollowUp, OpenedIntent, Render, ReviewItem, Standing, Start, SubmitCommand, Submitted, Terms,
+    OpenedFollowUp, OpenedIntent, Render, Review, ReviewId, ReviewItem, Standing, Start, SubmitCommand,
+    Submitted, Terms,
 };
 pub use directory::{ApiKeyKind, Caller, Directory, MerchantRecord, WebhookRecord};
 pub use effects::{
@@ -123,7 +124,10 @@ pub trait Store: Inbox + Outbox + Send + Sync {
     async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError>;
 
     /// What stands before a person, up to `limit` of each kind.
-    async fn review(&self, limit: u32) -> Result<Vec<ReviewItem>, StoreError>;
+    async fn review(&self, limit: u32) -> Result<Review, StoreError>;
+
+    /// What of that id stands before a person.
+    async fn review_item(&self, id: ReviewId) -> Result<Option<ReviewItem>, StoreError>;
 
     /// A checkout with its newest intent.
     async fn checkout(

@@ -350,6 +350,18 @@ impl Tables for Draft {
         Ok(waiting.take(limit as usize).map(|row| (row.tenant.clone(), row.id)).collect())
     }
 
+    async fn operation_in_review(&mut self, id: OperationId) -> Result<Option<(Tenant, OperationId)>, Abort> {
+        let found = |row: &&OperationRecord| row.stage == Stage::Review && row.id == id;
+        Ok(self.rows.operations.values().find(found).map(|row| (row.tenant.clone(), row.id)))
+    }
+
+    async fn payment_in_review(&mut self, intent: IntentId) -> Result<Option<(Tenant, OperationId)>, Abort> {
+        let found = |row: &&OperationRecord| {
+            row.stage == Stage::Review && row.task == Task::Pay && row.intent == intent
+        };
+        Ok(self.rows.operations.values().find(found).map(|row| (row.tenant.clone(), row.id)))
+    }
+
     async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort> {
         Rows::check_operation(row)?;
         let free = !self.rows.operation_taken(row);
@@ -453,6 +465,10 @@ impl Tables for Draft {
         found.sort_by_key(|row| (row.at, row.object.clone()));
         found.truncate(limit as usize);
         Ok(found)
+    }
+
+    async fn open_extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort> {
+        Ok(self.open_extras(u32::MAX).await?.into_iter().find(|row| row.object == *object))
     }
 
     async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort> {

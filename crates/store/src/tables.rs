@@ -142,6 +142,10 @@ pub trait Tables: InboxTables + OutboxTables + SweepTables + Send {
     ) -> Result<Option<OperationRecord>, Abort>;
     /// Operations that wait for a person, oldest first.
     async fn operations_in_review(&mut self, limit: u32) -> Result<Vec<(Tenant, OperationId)>, Abort>;
+    /// Whose operation it is, if it waits for a person.
+    async fn operation_in_review(&mut self, id: OperationId) -> Result<Option<(Tenant, OperationId)>, Abort>;
+    /// The pay operation of an intent that waits for a person, and whose.
+    async fn payment_in_review(&mut self, intent: IntentId) -> Result<Option<(Tenant, OperationId)>, Abort>;
     /// A new operation; one pay operation per intent, one unfinished capture or cancel, one unfinished refund per payment.
     async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort>;
     /// Everything but its identity, if the fence is still `fence`.
@@ -182,6 +186,8 @@ pub trait Tables: InboxTables + OutboxTables + SweepTables + Send {
     async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Result<Vec<ChargeRecord>, Abort>;
     /// Extras that are not refunded in full, of every merchant.
     async fn open_extras(&mut self, limit: u32) -> Result<Vec<ChargeRecord>, Abort>;
+    /// That extra, of whatever merchant, if it is not refunded in full; the oldest where accounts name theirs alike.
+    async fn open_extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort>;
     /// New sums, if they are still those of `before`.
     async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort>;
 

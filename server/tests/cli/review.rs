@@ -237,6 +237,25 @@ fn what_may_not_have_arrived_is_listed() {
     told(&trouble.place.run(&["review", "list"]), &parts);
 }
 
+/// However much waits, nothing is out of a person's reach.
+#[test]
+fn what_is_beyond_the_list_is_said_and_can_be_shown_and_ended() {
+    let trouble = Trouble::calm();
+    let database = Connection::open(trouble.place.path("payonce-data/payonce.db")).unwrap();
+    let strangers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1001) \
+                     INSERT INTO stranger (merchant_id, mode, provider_account, provider_object_id, amount_minor, \
+                     currency, exponent, found_at_ms) SELECT 'mer_1', 'test', '100500', 'till-' || i, 100, 'RUB', 2, i FROM n";
+    assert_eq!(database.execute(strangers, []).unwrap(), 1_001);
+    let list = trouble.place.run(&["review", "list"]);
+    told(&list, &["More than 1000 things wait for a person", "the first 1000 of each kind", "till-1000"]);
+    assert!(!list.stdout.contains("till-1001"));
+    told(&trouble.place.run(&["review", "show", "till-1001"]), &["Object till-1001 took 1.00 RUB"]);
+    let resolve =
+        |id| trouble.place.run(&["review", "resolve", id, "--not-charged", "--reason", "the till's"]);
+    told(&resolve("till-1001"), &["till-1001 has nothing to do with"]);
+    told(&trouble.place.run(&["review", "list"]), &["1000 things wait for a person.", "till-1000"]);
+}
+
 #[test]
 fn nothing_waits_in_a_fresh_database() {
     let place = Place::new().set("PAYONCE_SECRET", SECRET);

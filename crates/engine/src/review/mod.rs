@@ -7,13 +7,13 @@ mod intent;
 mod stranger;
 
 use payment::{ObjectId, Timestamp};
-use store::{ReviewItem, Task};
+use store::{Review, ReviewId, ReviewItem, Task};
 
 use crate::{Engine, EngineError};
 
 const HELD: &str = "the server is at work on it just now; try again in a moment";
-/// Most items of each kind that are listed.
-const MAX_ITEMS: u32 = 1_000;
+/// Most items of each kind that are listed. Any is found by its id.
+pub const MAX_REVIEW_ITEMS: u32 = 1_000;
 
 /// What a person found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,16 +51,23 @@ fn done(words: impl Into<String>) -> Result<Resolved, EngineError> {
 }
 
 impl Engine {
-    /// What stands before a person.
-    pub async fn review(&self) -> Result<Vec<ReviewItem>, EngineError> {
-        Ok(self.store.review(MAX_ITEMS).await?)
+    /// What stands before a person, up to [`MAX_REVIEW_ITEMS`] of each kind.
+    pub async fn review(&self) -> Result<Review, EngineError> {
+        Ok(self.store.review(MAX_REVIEW_ITEMS).await?)
     }
 
-    /// Takes a person's word about an item of the review: an intent (`pi_…`), an operation (`op_…`), or the provider's object of
-    /// an extra or a stranger.
+    /// What stands before a person by that id: an intent (`pi_…`), an operation (`op_…`), or the provider's object of an extra or a
+    /// stranger.
+    pub async fn review_item(&self, id: &str) -> Result<Option<ReviewItem>, EngineError> {
+        match read_id(id) {
+            Some(id) => Ok(self.store.review_item(id).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes a person's word about an item of the review.
     pub async fn resolve(&self, id: &str, verdict: Verdict, reason: &str) -> Result<Resolved, EngineError> {
-        let matching = self.review().await?.into_iter().find(|item| item_id(item) == id);
-        match matching {
+        match self.review_item(id).await? {
             None => {
                 refused(format!("{id} does not wait for a person: `payonce review list` shows what does"))
             }
@@ -83,6 +90,12 @@ fn waiting(until: Timestamp, now: Timestamp) -> String {
         (0, minutes) => format!("{minutes} min"),
         (hours, minutes) => format!("{hours} h {minutes} min"),
     }
+}
+
+fn read_id(text: &str) -> Option<ReviewId> {
+    let intent = text.parse().map(ReviewId::Intent);
+    let operation = || text.parse().map(ReviewId::Operation);
+    intent.or_else(|_| operation()).ok().or_else(|| ObjectId::parse(text).ok().map(ReviewId::Object))
 }
 
 /// What a person calls an item by.

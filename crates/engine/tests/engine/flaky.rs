@@ -10,8 +10,8 @@ use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAcco
 use store::{
     ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, IntentRecord,
     KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout, OpenedFollowUp,
-    OpenedIntent, OperationRecord, Resolution, ReviewItem, Standing, Start, Store, StoreError, Story,
-    StrangerRecord, SubmitCommand, Submitted, SweepRow, Tenant,
+    OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem, Standing, Start, Store,
+    StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tenant,
 };
 
 /// Which transaction.
@@ -192,8 +192,12 @@ impl Store for Flaky {
         self.inner.open_extras(limit).await
     }
 
-    async fn review(&self, limit: u32) -> Result<Vec<ReviewItem>, StoreError> {
+    async fn review(&self, limit: u32) -> Result<Review, StoreError> {
         self.inner.review(limit).await
+    }
+
+    async fn review_item(&self, id: ReviewId) -> Result<Option<ReviewItem>, StoreError> {
+        self.inner.review_item(id).await
     }
 
     async fn expire(&self, limit: u32) -> Result<Expired, StoreError> {

@@ -49,7 +49,7 @@ impl World {
     }
 
     async fn extras(&self, engine: &Engine) -> usize {
-        let items = engine.review().await.unwrap();
+        let items = engine.review().await.unwrap().items;
         items.iter().filter(|item| matches!(item, ReviewItem::Extra(_))).count()
     }
 }

@@ -62,13 +62,13 @@ pub async fn rows(world: &World, offer: &Offer) -> (Story, store::CheckoutRecord
 /// Asserts that this verdict is refused in these words, and that it leaves no trace and holds nothing up.
 pub async fn refused(world: &World, offer: &Offer, id: impl ToString, verdict: Verdict, part: &str) {
     let engine = world.engine();
-    let (before, waiting) = (rows(world, offer).await, engine.review().await.unwrap().len());
+    let (before, waiting) = (rows(world, offer).await, engine.review().await.unwrap().items.len());
     let resolved = resolve(&engine, id, verdict.clone()).await;
     let Resolved::Refused(words) = resolved else { panic!("{verdict:?}: {resolved:?}") };
     assert!(words.contains(part), "{part:?} in {words:?}");
     assert!(!words.contains(['{', '}']) && !words.contains("Some("), "words for people: {words}");
     assert_eq!(rows(world, offer).await, before, "{verdict:?}");
-    assert_eq!(engine.review().await.unwrap().len(), waiting);
+    assert_eq!(engine.review().await.unwrap().items.len(), waiting);
     let story = world.story(offer).await;
     for row in std::iter::once(&story.operation).chain(&story.follow_ups) {
         assert_eq!(row.lease, None, "nobody holds it");
@@ -90,7 +90,7 @@ pub fn object_of(world: &World, offer: &Offer) -> ObjectId {
 }
 
 async fn waiting(engine: &Engine) -> Vec<String> {
-    engine.review().await.unwrap().iter().map(item_id).collect()
+    engine.review().await.unwrap().items.iter().map(item_id).collect()
 }
 
 async fn nothing_else_waits_for_a_person(world: World) {
@@ -126,7 +126,7 @@ async fn an_intent_unresolved_a_day_after_its_last_possible_send_enters_review_a
     let late_ms = world.clock.now().since_ms(execute_until);
     assert!((DAY..DAY + 10 * MINUTE).contains(&late_ms), "{late_ms}");
     assert_eq!(waiting(&engine).await, [offer.intent.id.to_string()]);
-    let [ReviewItem::Operation { intent, checkout, .. }] = &engine.review().await.unwrap()[..] else {
+    let [ReviewItem::Operation { intent, checkout, .. }] = &engine.review().await.unwrap().items[..] else {
         panic!()
     };
     assert_eq!((intent.id, checkout.id), (offer.intent.id, offer.checkout.id));

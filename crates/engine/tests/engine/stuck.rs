@@ -70,7 +70,7 @@ async fn fault_33_what_always_kills_its_driver_is_capped_and_reviewed(world: Wor
     }
     assert!(world.story(&offer).await.operation.fence - before <= 1);
     assert_eq!(world.bank.objects().len(), 1);
-    assert_eq!(engine.review().await.unwrap().len(), 1);
+    assert_eq!(engine.review().await.unwrap().items.len(), 1);
 }
 
 /// Whatever it is, here that nothing it learns can be written.

@@ -498,7 +498,7 @@ async fn strangers_are_only_what_took_money(world: World) {
     assert_eq!(world.sweeps(&engine).await.strangers, 1);
     assert_eq!(world.sweeps(&engine).await.strangers, 0, "once");
     submits(&engine, &offer).await;
-    assert_eq!(engine.review().await.unwrap().len(), 1);
+    assert_eq!(engine.review().await.unwrap().items.len(), 1);
 }
 
 /// What is held can be taken at any time, and nobody reads its listing again then.

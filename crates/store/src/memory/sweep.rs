@@ -58,6 +58,10 @@ impl SweepTables for Draft {
         Ok(found)
     }
 
+    async fn open_stranger(&mut self, object: &ObjectId) -> Result<Option<StrangerRecord>, Abort> {
+        Ok(self.open_strangers(u32::MAX).await?.into_iter().find(|row| row.object == *object))
+    }
+
     async fn resolve_stranger(
         &mut self,
         row: &StrangerRecord,

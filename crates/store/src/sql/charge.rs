@@ -36,6 +36,10 @@ pub(super) const OPEN_EXTRAS: &str = select!(
     "WHERE extra = 1 AND refunded_minor < charge.amount_minor ORDER BY at_ms, provider_object_id LIMIT $1"
 );
 
+pub(super) const OPEN_EXTRA: &str = select!(
+    "WHERE extra = 1 AND refunded_minor < charge.amount_minor AND provider_object_id = $1 ORDER BY at_ms LIMIT 1"
+);
+
 pub(super) const UPDATE_SUMS: &str = "UPDATE charge SET reserved_minor = $1, refunded_minor = $2 \
      WHERE merchant_id = $3 AND provider_account = $4 AND provider_object_id = $5 AND reserved_minor = $6 \
      AND refunded_minor = $7";

@@ -4,7 +4,11 @@ use payment::{
     Holder, IntentId, ObjectId, OperationId, OperationKind, ProviderAccount, ProviderKey, Timestamp,
 };
 
-use super::{Row, Value, checkout::read_money_opt, session::unreadable};
+use super::{
+    Row, Value,
+    checkout::{read_money_opt, read_tenant},
+    session::unreadable,
+};
 use crate::{FollowUp, Frozen, Lease, OperationRecord, Stage, StoreError, Task, Tenant};
 
 macro_rules! select {
@@ -43,6 +47,11 @@ pub(super) const UPDATE: &str = "UPDATE operation SET state_data = $1, stage = $
 
 pub(super) const IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
      ORDER BY merchant_id, mode, id LIMIT $1";
+
+pub(super) const ONE_IN_REVIEW: &str =
+    "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' AND id = $1";
+pub(super) const PAYMENT_IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
+     AND kind = 'pay' AND intent_id = $1";
 
 /// Only stages this version knows: an older binary leaves newer rows alone.
 pub(super) const DUE: &str = "SELECT merchant_id, mode, id FROM operation WHERE wake_at_ms <= $1 \
@@ -114,6 +123,11 @@ pub(super) fn update_values(row: &OperationRecord, fence: i64) -> Vec<Value> {
         fence.into(),
     ]);
     values
+}
+
+/// Which operation it is, and whose.
+pub(super) fn read_name(mut row: Row) -> Result<(Tenant, OperationId), StoreError> {
+    Ok((read_tenant(&mut row)?, OperationId(row.uuid()?)))
 }
 
 pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<OperationRecord, StoreError> {

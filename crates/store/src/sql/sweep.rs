@@ -48,6 +48,8 @@ const STRANGER: &str = select_stranger!(
 );
 const OPEN_STRANGERS: &str =
     select_stranger!("WHERE resolution IS NULL ORDER BY found_at_ms, provider_object_id LIMIT $1");
+const OPEN_STRANGER: &str =
+    select_stranger!("WHERE resolution IS NULL AND provider_object_id = $1 ORDER BY found_at_ms LIMIT 1");
 
 const LINKED: &str = "linked";
 const RELEASED: &str = "released";
@@ -103,6 +105,10 @@ impl SweepTables for SqlTables<'_> {
 
     async fn open_strangers(&mut self, limit: u32) -> Done<Vec<StrangerRecord>> {
         self.all(OPEN_STRANGERS, vec![i64::from(limit).into()], read_stranger).await
+    }
+
+    async fn open_stranger(&mut self, object: &ObjectId) -> Done<Option<StrangerRecord>> {
+        self.first(OPEN_STRANGER, vec![object.as_str().into()], read_stranger).await
     }
 
     async fn resolve_stranger(&mut self, row: &StrangerRecord, resolution: &Resolution) -> Done<bool> {

@@ -276,8 +276,15 @@ impl Tables for SqlTables<'_> {
     }
 
     async fn operations_in_review(&mut self, limit: u32) -> Done<Vec<(Tenant, OperationId)>> {
-        let read = |mut row: Row| Ok((checkout::read_tenant(&mut row)?, OperationId(row.uuid()?)));
-        self.all(operation::IN_REVIEW, vec![i64::from(limit).into()], read).await
+        self.all(operation::IN_REVIEW, vec![i64::from(limit).into()], operation::read_name).await
+    }
+
+    async fn operation_in_review(&mut self, id: OperationId) -> Done<Option<(Tenant, OperationId)>> {
+        self.first(operation::ONE_IN_REVIEW, vec![id.0.into()], operation::read_name).await
+    }
+
+    async fn payment_in_review(&mut self, intent: IntentId) -> Done<Option<(Tenant, OperationId)>> {
+        self.first(operation::PAYMENT_IN_REVIEW, vec![intent.0.into()], operation::read_name).await
     }
 
     async fn insert_operation(&mut self, row: &OperationRecord) -> Done<bool> {
@@ -307,8 +314,7 @@ impl Tables for SqlTables<'_> {
 
     async fn due_operations(&mut self, now: Timestamp, limit: u32) -> Done<Vec<(Tenant, OperationId)>> {
         let values = vec![now.0.into(), i64::from(limit).into()];
-        let read = |mut row: Row| Ok((checkout::read_tenant(&mut row)?, OperationId(row.uuid()?)));
-        self.all(operation::DUE, values, read).await
+        self.all(operation::DUE, values, operation::read_name).await
     }
 
     async fn insert_attempt(&mut self, tenant: &Tenant, row: &AttemptRecord) -> Done<bool> {
@@ -372,6 +378,10 @@ impl Tables for SqlTables<'_> {
 
     async fn open_extras(&mut self, limit: u32) -> Done<Vec<ChargeRecord>> {
         self.all(charge::OPEN_EXTRAS, vec![i64::from(limit).into()], charge::read).await
+    }
+
+    async fn open_extra(&mut self, object: &ObjectId) -> Done<Option<ChargeRecord>> {
+        self.first(charge::OPEN_EXTRA, vec![object.as_str().into()], charge::read).await
     }
 
     async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Done<bool> {

@@ -46,6 +46,8 @@ pub trait SweepTables: Send {
     async fn is_blocked(&mut self, tenant: &Tenant, order: &OrderId) -> Result<bool, Abort>;
     /// Strangers nobody has resolved, of every merchant, oldest first.
     async fn open_strangers(&mut self, limit: u32) -> Result<Vec<StrangerRecord>, Abort>;
+    /// That stranger, of whatever merchant, if nobody has resolved it; the oldest where accounts name theirs alike.
+    async fn open_stranger(&mut self, object: &ObjectId) -> Result<Option<StrangerRecord>, Abort>;
     /// A person's word, if there is none yet.
     async fn resolve_stranger(
         &mut self,

@@ -2,18 +2,19 @@
 
 use std::fmt::Write;
 
-use engine::item_id;
+use engine::{MAX_REVIEW_ITEMS, item_id};
 use payment::{OperationKind, State};
 use store::{
-    ChargeRecord, CheckoutRecord, EffectRecord, FollowUp, IntentRecord, ReviewItem, StrangerRecord, Task,
+    ChargeRecord, CheckoutRecord, EffectRecord, FollowUp, IntentRecord, Review, ReviewItem, StrangerRecord,
+    Task,
 };
 
 use super::words;
 use crate::answers::rfc3339;
 
 /// The list, or that there is nothing on it; and which webhooks and mails did not arrive, or may not have.
-pub(super) fn text(items: &[ReviewItem], undelivered: &[EffectRecord]) -> String {
-    let mut text = waiting(items);
+pub(super) fn text(review: &Review, undelivered: &[EffectRecord]) -> String {
+    let mut text = waiting(review);
     if !undelivered.is_empty() {
         text.push_str(
             "\nWebhooks and mails that did not arrive, or may not have; nothing sends them again:\n",
@@ -26,13 +27,17 @@ pub(super) fn text(items: &[ReviewItem], undelivered: &[EffectRecord]) -> String
     text
 }
 
-fn waiting(items: &[ReviewItem]) -> String {
-    let mut text = match items.len() {
-        0 => return "Nothing waits for a person.\n".to_owned(),
-        1 => "One thing waits for a person.\n".to_owned(),
-        several => format!("{several} things wait for a person.\n"),
+fn waiting(review: &Review) -> String {
+    let mut text = match (review.items.len(), review.more) {
+        (0, false) => return "Nothing waits for a person.\n".to_owned(),
+        (1, false) => "One thing waits for a person.\n".to_owned(),
+        (several, false) => format!("{several} things wait for a person.\n"),
+        (several, true) => format!(
+            "More than {several} things wait for a person: these are the first {MAX_REVIEW_ITEMS} of each kind. `show` and `resolve` \
+             take any.\n"
+        ),
     };
-    for item in items {
+    for item in &review.items {
         let (what, meaning) = told(item);
         let _infallible = write!(text, "\n{}\n  {what}\n  {meaning}\n", item_id(item));
     }

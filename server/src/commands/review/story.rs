@@ -2,7 +2,7 @@
 //! (R24).
 
 use anyhow::Result;
-use engine::{Engine, item_id};
+use engine::Engine;
 use payment::{IntentId, ObjectId, OperationKind, OrderId, State};
 use store::{
     ChargeRecord, CheckoutRecord, EffectRecord, IntentRecord, OperationRecord, ReviewItem, Stage, Story,
@@ -17,9 +17,7 @@ pub(super) async fn text(engine: &Engine, id: &str) -> Result<Option<String>> {
     if let Some((checkout, intent)) = find(engine, id).await? {
         return story_of(engine, &checkout, &intent).await;
     }
-    let items = engine.review().await?;
-    let item = items.into_iter().find(|item| item_id(item) == id);
-    let intent = match item {
+    let intent = match engine.review_item(id).await? {
         Some(ReviewItem::Operation { intent, .. }) => (intent.tenant.clone(), intent.id),
         Some(ReviewItem::Extra(charge)) => (charge.tenant.clone(), charge.intent),
         Some(ReviewItem::Stranger(stranger)) => {

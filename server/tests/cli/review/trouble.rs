@@ -77,7 +77,7 @@ impl Trouble {
             let engine = stage.engine(place).await;
             let (payment, refund) = stage.nobody_answers(&engine).await;
             let objects = stage.others_take_money(&engine).await;
-            let mut waiting: Vec<_> = engine.review().await.unwrap().iter().map(item_id).collect();
+            let mut waiting: Vec<_> = engine.review().await.unwrap().items.iter().map(item_id).collect();
             waiting.sort_unstable();
             let mut expected =
                 vec![payment.1.id.to_string(), refund.clone(), objects.0.clone(), objects.1.clone()];

@@ -52,7 +52,7 @@ async fn extra(world: &World, offer: &Offer) -> ChargeRecord {
 
 /// What stands before a person of it.
 async fn waiting(engine: &Engine) -> Vec<ReviewItem> {
-    engine.review().await.unwrap()
+    engine.review().await.unwrap().items
 }
 
 async fn n5_fault_63_an_extra_stands_before_a_person_without_the_setting(world: World) {

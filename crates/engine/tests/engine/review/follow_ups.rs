@@ -54,7 +54,7 @@ async fn an_executed_refund_is_counted(world: World) {
         (Some(made), (0, 150_000))
     );
     assert_told(&world, &offer, "refund.judged_executed").await;
-    assert!(engine.review().await.unwrap().is_empty() && !engine.run_once().await.unwrap());
+    assert!(engine.review().await.unwrap().items.is_empty() && !engine.run_once().await.unwrap());
 }
 
 async fn a_refund_that_is_another_or_not_done_or_not_shown_is_refused(world: World) {
@@ -166,7 +166,7 @@ async fn n5_an_extra_is_given_back_by_a_persons_word_once(world: World) {
     world.bank.forget_keys();
     world.settle(&engine).await;
     engine.sweep_merchant(&merchant(tenant(), ACCOUNT, &secret_of(ACCOUNT), &world.vault)).await.unwrap();
-    let items = engine.review().await.unwrap();
+    let items = engine.review().await.unwrap().items;
     let [ReviewItem::Extra(extra)] = &items[..] else { panic!("{items:?}") };
     let id = item_id(&items[0]);
     let wrong = [
@@ -184,7 +184,7 @@ async fn n5_an_extra_is_given_back_by_a_persons_word_once(world: World) {
     let refund = world.story(&offer).await.follow_ups.remove(0);
     assert!(world.journal(&offer).await.iter().any(|line| line.contains(REASON)));
     finish(&world, &engine, &offer, refund.id).await;
-    assert_eq!(engine.review().await.unwrap(), []);
+    assert_eq!(engine.review().await.unwrap().items, []);
     let before = rows(&world, &offer).await;
     refused(&world, &offer, &id, Verdict::RefundExtra, "does not wait for a person").await;
     assert_eq!(rows(&world, &offer).await, before);

@@ -47,7 +47,7 @@ async fn a_link_that_was_overtaken_changes_nothing(world: World) {
     };
     assert!(words.contains("try again"), "{words}");
     assert_eq!(world.status(&offer).await, CheckoutStatus::Open);
-    assert!(matches!(&engine.review().await.unwrap()[..], [ReviewItem::Stranger(_)]));
+    assert!(matches!(&engine.review().await.unwrap().items[..], [ReviewItem::Stranger(_)]));
     world.clock.advance(MINUTE);
     done(resolve(&engine, &id, Verdict::Charged(id.clone())).await);
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
@@ -57,7 +57,7 @@ async fn found(world: &World, engine: &Engine, order: &str, amount: Money) -> Ob
     engine.start().await.unwrap();
     let id = world.bank.stranger_pays(ACCOUNT, &OrderId::parse(order).unwrap(), amount);
     sweep(world, engine).await;
-    let items = engine.review().await.unwrap();
+    let items = engine.review().await.unwrap().items;
     assert!(matches!(&items[..], [ReviewItem::Stranger(stranger)] if stranger.object == id), "{items:?}");
     id
 }
@@ -80,9 +80,9 @@ async fn a_stranger_is_linked_and_pays_the_order_it_names(world: World) {
     for part in ["stranger_linked", "a person", id.as_str(), REASON] {
         assert!(line.contains(part), "{part} in {line}");
     }
-    assert_eq!(engine.review().await.unwrap(), []);
+    assert_eq!(engine.review().await.unwrap().items, []);
     sweep(&world, &engine).await;
-    assert_eq!(engine.review().await.unwrap(), [], "it is known");
+    assert_eq!(engine.review().await.unwrap().items, [], "it is known");
     refused(&world, &offer, &id, not_charged(), "does not wait for a person").await;
 }
 
@@ -123,7 +123,7 @@ async fn a_stranger_that_is_none_of_ours_is_released_and_the_order_flows_again(w
     world.settle(&engine).await;
     assert_eq!((world.bank.sends(), world.status(&offer).await), (1, CheckoutStatus::Paid));
     sweep(&world, &engine).await;
-    assert_eq!(engine.review().await.unwrap(), [], "it is not asked about again");
+    assert_eq!(engine.review().await.unwrap().items, [], "it is not asked about again");
     let story = world.story(&offer).await;
     assert!(story.charges.len() == 1 && story.charges[0].object != id);
 }
@@ -148,7 +148,7 @@ async fn n5_a_stranger_linked_to_a_paid_order_is_an_extra(world: World) {
     let offer = world.paying(&engine, "1").await;
     let id = found(&world, &engine, "1", rub("1500.00")).await;
     done(resolve(&engine, &id, Verdict::Charged(id.clone())).await);
-    let items = engine.review().await.unwrap();
+    let items = engine.review().await.unwrap().items;
     assert!(matches!(&items[..], [ReviewItem::Extra(extra)] if extra.object == id), "{items:?}");
     done(resolve(&engine, &id, Verdict::RefundExtra).await);
     let refund = follow_up(&world.story(&offer).await.follow_ups[0]);
@@ -171,6 +171,6 @@ async fn a_link_by_one_who_died_is_made_once(world: World) {
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
     done(resolve(&engine, &id, Verdict::Charged(id.clone())).await);
     let story = world.story(&offer).await;
-    assert_eq!((story.charges.len(), engine.review().await.unwrap().len()), (1, 0));
+    assert_eq!((story.charges.len(), engine.review().await.unwrap().items.len()), (1, 0));
     assert_eq!(world.bank.sends(), 1, "what is paid is not sent again");
 }
