@@ -33,6 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const CROWD: usize = 10_000;
 /// The bank asks to be asked again after this long: all of them have to be submitted by then.
 const ASK_AGAIN_AFTER: Duration = Duration::from_secs(90);
+/// Tokens of those who pay meanwhile: more than they can use.
+const FRESH: usize = 40_000;
 /// Clients that pay meanwhile: fewer than would keep the machine busy by themselves.
 const FRESH_CLIENTS: usize = 2;
 /// Payments that are made before, to know how long one takes on an idle server.
@@ -97,7 +99,7 @@ pub async fn crowd(server: &Served, bank: &Served, folder: &Path, paid: &mut Vec
     // Stopped until the last of them is due: then all are, at one moment.
     signal(server, "STOP")?;
     tokio::time::sleep(ASK_AGAIN_AFTER + Duration::from_secs(1)).await;
-    let fresh = merchant::make_tokens(&mut tills, CROWD).await?;
+    let fresh = merchant::make_tokens(&mut tills, FRESH).await?;
     let watched =
         Connection::open_with_flags(folder.join("data/payonce.db"), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let last =
