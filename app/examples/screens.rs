@@ -51,7 +51,7 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
     let mut paid = page(CheckoutStatus::Paid, IntentState::Succeeded);
     paid.intent.payment_method =
         Some(PaymentMethod { kind: "card_token".to_owned(), last4: Some("4444".to_owned()) });
-    paid.paid_at = Some("2026-11-30T07:00:00Z".to_owned());
+    paid.intent.paid_at = Some("2026-11-30T07:00:00Z".to_owned());
     let mut noted = page(CheckoutStatus::Open, IntentState::Created);
     noted.notice = Some(Notice::TermsChanged);
     vec![
@@ -74,7 +74,13 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
 fn progress(kinds: &[ProgressKind]) -> Progress {
     let at = |second: usize| format!("2026-11-30T07:00:{second:02}.000Z");
     let steps = kinds.iter().enumerate().map(|(place, what)| ProgressStep { at: at(place * 8), what: *what });
-    Progress { since: at(0), last_look_at: Some(at(20)), next_look_at: Some(at(32)), steps: steps.collect() }
+    Progress {
+        since: at(0),
+        last_look_at: Some(at(20)),
+        next_look_at: Some(at(32)),
+        unreached_until: None,
+        steps: steps.collect(),
+    }
 }
 
 fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Page {
@@ -112,8 +118,10 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             payment_method: None,
             decline: None,
             next_action: None,
+            paid_at: None,
             progress: None,
             behind: false,
+            closed: false,
             released_by: None,
             previous_intent_id: None,
             created_at: "2026-11-30T07:00:00Z".to_owned(),
@@ -124,8 +132,8 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
         email: Some("anna@example.com".to_owned()),
         return_url: Some("https://shop.example/orders/123".to_owned()),
         tokenize_url: env::var("PAYONCE_TOKENIZE").unwrap_or_else(|_| "/v3/tokens".to_owned()),
-        paid_at: None,
         mails: false,
+        no_email: None,
         notice: None,
     }
 }

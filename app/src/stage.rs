@@ -53,6 +53,11 @@ impl Stage {
         }
     }
 
+    /// Whether nothing of the checkout can be tried any more.
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Known(seen) if seen.closed)
+    }
+
     /// What a page opens with, from the `data-state` the server wrote. The rest of `seen` is in the page too.
     pub fn opening(name: &str, seen: impl FnOnce(IntentState) -> Seen) -> Self {
         STATES

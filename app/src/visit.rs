@@ -19,6 +19,8 @@ const LIVE_PAUSE_S: u32 = 30;
 /// Something that happened to the page.
 #[derive(Debug)]
 pub enum Event {
+    /// The shopper goes on at the bank's page: the browser posts the form.
+    ToBank,
     /// The form was sent, by button or key.
     Pay(Result<Form, Vec<Wrong>>),
     /// What came of it.
@@ -64,6 +66,17 @@ pub enum Reply {
     Lost,
 }
 
+/// How a payment goes on that is not what this page offered (N1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherWay<'a> {
+    /// Another card than this page's: its last digits.
+    Card(&'a str),
+    /// The bank's page; this page offered a card.
+    Bank,
+    /// Somebody began it while this page had its form open.
+    Tab,
+}
+
 /// What the browser is to do.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Command {
@@ -103,6 +116,8 @@ pub struct Visit {
     pause_s: Option<u32>,
     /// Last digits of the card this page sent.
     offered: Option<String>,
+    /// Whether the form has been open all the while, and nothing was sent from it.
+    idle: bool,
     /// Whether the stream tells.
     live: bool,
 }
@@ -110,7 +125,8 @@ pub struct Visit {
 impl Visit {
     /// A page that opens with what the server rendered.
     pub fn new(stage: Stage) -> Self {
-        Self { stage, note: None, asked: GLANCES, pause_s: None, offered: None, live: false }
+        let idle = stage == Stage::Ready;
+        Self { stage, note: None, asked: GLANCES, pause_s: None, offered: None, idle, live: false }
     }
 
     /// Where the page stands.
@@ -127,7 +143,7 @@ impl Visit {
     pub fn watches(&self) -> bool {
         match &self.stage {
             Stage::Checking | Stage::Elsewhere => true,
-            Stage::Known(seen) => is_awaited(seen.state),
+            Stage::Known(seen) => is_awaited(seen.state) || may_try_again(seen),
             Stage::Ready | Stage::Invalid(_) | Stage::Submitting | Stage::Changed(_) | Stage::Renewing(_) => {
                 false
             }
@@ -144,11 +160,15 @@ impl Visit {
         self.pause_s
     }
 
-    /// The card of another tab, when it was that one and not this page's that was used (fault 67).
-    pub fn other_card(&self) -> Option<&str> {
+    /// When it was not this page's card that was used, what was (fault 67).
+    pub fn other_way(&self) -> Option<OtherWay<'_>> {
         let (Stage::Known(seen) | Stage::Renewing(seen)) = &self.stage else { return None };
-        let (used, offered) = (seen.last4.as_deref()?, self.offered.as_deref()?);
-        (used != offered).then_some(used)
+        match (self.offered.as_deref(), seen.last4.as_deref()) {
+            (Some(_), _) if seen.by_redirect => Some(OtherWay::Bank),
+            (Some(offered), Some(used)) => (used != offered).then_some(OtherWay::Card(used)),
+            (Some(_), None) => None,
+            (None, _) => (self.idle && is_awaited(seen.state)).then_some(OtherWay::Tab),
+        }
     }
 
     /// What to do first. `been_here`: storage knows this intent, so a submit may be on its way.
@@ -173,6 +193,10 @@ impl Visit {
     /// The rules.
     pub fn handle(&mut self, event: Event) -> Vec<Command> {
         match event {
+            Event::ToBank => {
+                self.idle = false;
+                vec![Command::Tell]
+            }
             Event::Pay(form) => self.pay(form),
             Event::Replied(reply) => self.take_reply(reply),
             Event::Asked(seen) => self.take_answer(seen),
@@ -290,11 +314,17 @@ impl Visit {
                 self.enter(Stage::Ready, Some(Note::Unreached));
                 Vec::new()
             }
+            (Stage::Known(known), _) if may_try_again(known) && seen.closed => {
+                self.enter(Stage::Known(Seen { closed: true, ..known.clone() }), None);
+                Vec::new()
+            }
             (Stage::Known(known), _) if known.state.is_final() => Vec::new(),
             (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere | Stage::Known(_), IntentState::Created) => {
                 self.ask_later()
             }
-            (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere, IntentState::Processing) => {
+            (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere, IntentState::Processing)
+                if !seen.unreached =>
+            {
                 self.enter(Stage::Elsewhere, None);
                 self.ask_later()
             }
@@ -396,7 +426,7 @@ impl Visit {
 
     fn try_again(&mut self) -> Vec<Command> {
         match &self.stage {
-            Stage::Known(seen) if seen.state.is_final() && seen.state != IntentState::Succeeded => {
+            Stage::Known(seen) if may_try_again(seen) => {
                 self.enter(Stage::Renewing(seen.clone()), None);
                 vec![Command::Renew]
             }
@@ -410,6 +440,11 @@ impl Visit {
             | Stage::Renewing(_) => Vec::new(),
         }
     }
+}
+
+/// Whether a try has ended without money, and another is possible.
+fn may_try_again(seen: &Seen) -> bool {
+    seen.state.is_final() && seen.state != IntentState::Succeeded && !seen.closed
 }
 
 /// Whether the shopper waits for more. An authorised payment is settled as far as they are concerned.

@@ -162,15 +162,61 @@ fn a_reload_in_mid_payment_is_not_another_tab() {
 fn the_card_of_the_other_tab_is_named() {
     let mut visit = submitting();
     visit.handle(Event::Replied(Reply::Seen(with_last4(Succeeded, "4477"))));
-    assert_eq!(visit.other_card(), Some("4477"));
+    assert_eq!(visit.other_way(), Some(OtherWay::Card("4477")));
     let mut visit = submitting();
     visit.handle(Event::Replied(Reply::Seen(with_last4(Declined, "4444"))));
-    assert_eq!(visit.other_card(), None, "this page's own card");
+    assert_eq!(visit.other_way(), None, "this page's own card");
     let mut visit = submitting();
     visit.handle(Event::Replied(Reply::Seen(Seen::bare(Processing))));
-    assert_eq!(visit.other_card(), None);
+    assert_eq!(visit.other_way(), None);
     visit.handle(Event::Asked(Some(with_last4(Declined, "4600"))));
-    assert_eq!(visit.other_card(), Some("4600"));
+    assert_eq!(visit.other_way(), Some(OtherWay::Card("4600")));
+}
+
+#[test]
+fn n1_the_banks_page_in_another_tab_is_named_where_a_card_was_offered() {
+    let at_the_bank = || Some(Seen { by_redirect: true, ..Seen::bare(RequiresAction) });
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Seen(at_the_bank().unwrap())));
+    assert_eq!(visit.other_way(), Some(OtherWay::Bank));
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Seen(Seen::bare(RequiresAction))));
+    assert_eq!(visit.other_way(), None, "this page's own card");
+    let mut visit = Visit::new(Stage::Ready);
+    visit.handle(Event::Asked(at_the_bank()));
+    assert_eq!(visit.other_way(), Some(OtherWay::Tab));
+    visit.handle(asked(Succeeded));
+    assert_eq!(visit.other_way(), None, "there is nothing to go on with");
+    let mut visit = Visit::new(Stage::Ready);
+    assert_eq!(visit.handle(Event::ToBank), [Command::Tell]);
+    visit.handle(Event::Asked(at_the_bank()));
+    assert_eq!(visit.other_way(), None, "begun here, and come back from");
+    assert_eq!(known(RequiresAction).other_way(), None, "a page that was reloaded cannot tell");
+}
+
+#[test]
+fn n1_a_tab_says_that_the_bank_cannot_be_reached_as_the_paying_one_does() {
+    let mut visit = Visit::new(Stage::Ready);
+    visit.handle(asked(Processing));
+    assert_eq!(visit.stage().name(), "elsewhere");
+    visit.handle(Event::Asked(Some(Seen { unreached: true, ..Seen::bare(Processing) })));
+    assert_eq!((visit.stage().name(), visit.other_way()), ("processing", Some(OtherWay::Tab)));
+    visit.handle(asked(Processing));
+    assert_eq!(visit.stage().name(), "processing", "and stays there");
+}
+
+#[test]
+fn an_order_that_is_closed_meanwhile_is_not_tried_again() {
+    let mut visit = known(Declined);
+    let closed = || Some(Seen { closed: true, ..Seen::bare(Declined) });
+    visit.handle(Event::Told(closed()));
+    assert!(visit.stage().is_closed() && !visit.watches());
+    assert_eq!(visit.handle(Event::TryAgain), []);
+    assert_eq!(visit.handle(Event::Asked(closed())), [], "and is not read anew over and over");
+    let mut visit = Visit::new(Stage::Ready);
+    visit.handle(Event::Heard);
+    visit.handle(Event::Asked(Some(Seen { closed: true, ..Seen::bare(IntentState::Expired) })));
+    assert!(visit.stage().is_closed(), "an open form too");
 }
 
 #[test]
@@ -256,7 +302,11 @@ fn only_a_page_that_waits_wants_the_stream() {
     for state in [Processing, RequiresAction, Confirming, IntentState::NeedsReview] {
         assert!(known(state).watches(), "{state:?}");
     }
-    for state in [Succeeded, Declined, IntentState::Canceled, IntentState::Expired, IntentState::Authorized] {
+    for state in [Declined, IntentState::Canceled, IntentState::Expired] {
+        assert!(known(state).watches(), "{state:?}: whether it can still be tried again");
+        assert!(!Visit::new(Stage::Known(Seen { closed: true, ..Seen::bare(state) })).watches(), "{state:?}");
+    }
+    for state in [Succeeded, IntentState::Authorized] {
         assert!(!known(state).watches(), "{state:?}");
     }
     assert!(!Visit::new(Stage::Ready).watches() && !submitting().watches());

@@ -105,7 +105,7 @@ impl Running {
             "copy" => running.page.copy_link(),
             // The browser posts the form; the other tabs are to look what comes of it.
             "bank" => {
-                running.memory.tell();
+                Self::handle(running, Event::ToBank);
                 return false;
             }
             _ => return false,

@@ -23,12 +23,18 @@ pub struct Seen {
     pub state: IntentState,
     /// Last digits of the card it is paid with.
     pub last4: Option<String>,
+    /// Whether it is paid on the bank's own page.
+    pub by_redirect: bool,
     /// Why it was declined.
     pub decline: Option<String>,
     /// The bank's page, while the shopper has to act there.
     pub bank_url: Option<String>,
     /// The checkout has gone on without this intent.
     pub behind: bool,
+    /// Nothing of the checkout can be tried any more.
+    pub closed: bool,
+    /// Nothing has got through to the bank so far.
+    pub unreached: bool,
     /// When the bank lets go of it by itself, where it was asked to.
     pub released_by: Option<String>,
 }
@@ -41,17 +47,30 @@ impl Seen {
         Some(Self {
             state: created.or_else(|| STATES.into_iter().find(|state| state.as_str() == name))?,
             last4: answer.text(&["payment_method", "last4"]),
+            by_redirect: answer.text(&["payment_method", "type"]).as_deref() == Some("redirect"),
             decline: answer.text(&["decline", "code"]),
             // Anything but a web address has no business in a link.
             bank_url: answer.text(&["next_action", "url"]).filter(|url| url.starts_with("http")),
             behind: answer.flag(&["behind"]),
+            closed: answer.flag(&["closed"]),
+            unreached: answer.text(&["progress", "unreached_until"]).is_some(),
             released_by: answer.text(&["released_by"]),
         })
     }
 
     /// What is known when only the state is.
     pub fn bare(state: IntentState) -> Self {
-        Self { state, last4: None, decline: None, bank_url: None, behind: false, released_by: None }
+        Self {
+            state,
+            last4: None,
+            by_redirect: false,
+            decline: None,
+            bank_url: None,
+            behind: false,
+            closed: false,
+            unreached: false,
+            released_by: None,
+        }
     }
 }
 
@@ -210,8 +229,10 @@ mod tests {
                 message: "No money".into(),
             }),
             next_action: Some(NextAction::Redirect { url: "https://bank.example/confirm/1".into() }),
+            paid_at: None,
             progress: None,
             behind: true,
+            closed: true,
             released_by: Some("2026-11-30T11:00:00Z".into()),
             previous_intent_id: None,
             created_at: "2026-11-30T10:00:00Z".into(),
@@ -229,8 +250,10 @@ mod tests {
         assert_eq!(seen.decline.as_deref(), Some("insufficient_funds"));
         assert_eq!(seen.bank_url.as_deref(), Some("https://bank.example/confirm/1"));
         assert_eq!((seen.behind, seen.released_by.as_deref()), (true, Some("2026-11-30T11:00:00Z")));
+        assert_eq!((seen.closed, seen.by_redirect, seen.unreached), (true, false, false));
         let bare = PaymentIntent {
             behind: false,
+            closed: false,
             released_by: None,
             state: IntentState::Created,
             payment_method: None,

@@ -119,9 +119,11 @@ pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> P
             last4: intent.paid_with.as_ref().and_then(|paid| paid.last4.clone()),
         }),
         decline: decline(&intent.state),
+        paid_at: paid_at(&intent.state),
         next_action: next_action(&intent.state),
         progress: None,
         behind: false,
+        closed: false,
         released_by: None,
         previous_intent_id: intent.previous.map(|id| id.to_string()),
         created_at: rfc3339(intent.created_at),
@@ -180,6 +182,11 @@ fn decline(state: &State) -> Option<Decline> {
     // An issuer gives a code and no words.
     let message = if message.is_empty() { ISSUER_DECLINED.to_owned() } else { message.clone() };
     Some(Decline { by: by.as_str().to_owned(), code: code.clone(), message })
+}
+
+fn paid_at(state: &State) -> Option<String> {
+    let State::Succeeded { at, .. } = state else { return None };
+    Some(rfc3339(*at))
 }
 
 fn next_action(state: &State) -> Option<NextAction> {

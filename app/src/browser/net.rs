@@ -71,7 +71,10 @@ pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Reply {
     let headers =
         [(contract::IDEMPOTENCY_KEY, server.submit_key.as_str()), ("Authorization", &bearer(server))];
     match fetch(&path, Some(body), &headers).await {
-        Some(answer) => read_reply(answer.status, &answer.body),
+        Some(answer) => {
+            PageElements::paint(&answer.body.0);
+            read_reply(answer.status, &answer.body)
+        }
         None => Reply::Lost,
     }
 }

@@ -6,7 +6,7 @@ use super::{page::PageElements, signals};
 use crate::{
     form::Field,
     stage::{FORM, Note, Stage},
-    visit::Visit,
+    visit::{OtherWay, Visit},
     wire::Offer,
 };
 
@@ -29,7 +29,7 @@ pub(crate) fn show(page: &PageElements, visit: &Visit, before: &Before) {
     show_questions(page, visit);
     if *before != Before::of(visit) {
         show_stage(page, visit);
-        move_focus(page, visit, before.stage.screen());
+        move_focus(page, visit, &before.stage);
     }
 }
 
@@ -60,10 +60,10 @@ fn show_stage(page: &PageElements, visit: &Visit) {
     match stage {
         Stage::Known(seen) | Stage::Renewing(seen) => {
             show_reason(page, seen.decline.as_deref());
-            let card = visit.other_card().or(seen.last4.as_deref());
-            fill(page, "card", card.map(|last4| format!("•••• {last4}")));
-            let other = visit.other_card().is_some();
-            page.each("[data-with=other-card]", &mut |line| line.set_hidden(!other));
+            fill(page, "card", seen.last4.as_deref().map(|last4| format!("•••• {last4}")));
+            show_other_way(page, visit);
+            page.each("[data-open]", &mut |form| form.set_hidden(seen.closed));
+            page.each("[data-closed]", &mut |words| words.set_hidden(!seen.closed));
             if let Some(url) = &seen.bank_url {
                 page.each("[data-slot=bank]", &mut |link| {
                     let _ = link.set_attribute("href", url);
@@ -75,6 +75,15 @@ fn show_stage(page: &PageElements, visit: &Visit) {
             fill(page, "new-amount", Some(signals::amount(&offer.terms.amount, &lang())))
         }
     }
+}
+
+fn show_other_way(page: &PageElements, visit: &Visit) {
+    let name = visit.other_way().map_or("", |way| match way {
+        OtherWay::Card(_) => "card",
+        OtherWay::Bank => "bank",
+        OtherWay::Tab => "tab",
+    });
+    page.each("[data-other]", &mut |line| line.set_hidden(!is(line, "data-other", name)));
 }
 
 /// When we asked last, and when we ask next.
@@ -134,11 +143,11 @@ fn fill(page: &PageElements, name: &str, value: Option<String>) {
 }
 
 /// The focus moves when the screen changes, and to what has to be read first. The live region says the rest.
-fn move_focus(page: &PageElements, visit: &Visit, before: &str) {
+fn move_focus(page: &PageElements, visit: &Visit, before: &Stage) {
     let stage = visit.stage();
     let screen = stage.screen();
-    let title = format!("[data-screen={screen}] h2");
-    let lead = format!("[data-screen={screen}] .lead");
+    let heading = format!("[data-screen={screen}] .state:not([hidden])");
+    let (title, lead) = (format!("{heading} h2"), format!("{heading} .lead"));
     let note = visit.note().map(|note| format!("[data-note={}]", note.name()));
     if let Some(note) = note {
         page.announce(&page.words(&note));
@@ -148,8 +157,12 @@ fn move_focus(page: &PageElements, visit: &Visit, before: &str) {
         focus(page, "[data-wrongs]");
     } else if *stage == Stage::Submitting {
         page.announce(&page.words("[data-say=submitting]"));
-    } else if screen != FORM && before != screen {
+    } else if screen != FORM && before.screen() != screen {
         page.announce(&format!("{}. {}", page.words(&title), page.words(&lead)));
+        focus(page, &title);
+    } else if stage.is_closed() && !before.is_closed() {
+        // The button that had the focus may be gone.
+        page.announce(&page.words(&format!("[data-screen={screen}] [data-closed]")));
         focus(page, &title);
     }
 }

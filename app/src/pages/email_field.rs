@@ -17,6 +17,7 @@ pub(super) fn EmailField(
     page: Arc<Page>,
 ) -> impl IntoView {
     let field = Field::Email;
+    let value = page.no_email.clone().or_else(|| page.email.clone());
     view! {
         <div class="field">
             <label for=field.id()>{page.say("field-email")}</label>
@@ -27,7 +28,8 @@ pub(super) fn EmailField(
                 autocomplete=field.id()
                 dir="ltr"
                 aria-describedby=wrongs_id(field)
-                value=page.email.clone()
+                aria-invalid=page.no_email.as_ref().map(|_| "true")
+                value=value
             />
             <FieldWrongs page=page field=field />
         </div>

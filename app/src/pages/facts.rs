@@ -14,7 +14,8 @@ pub(super) fn Facts(
 ) -> impl IntoView {
     let card = page.last4().map(|last4| format!("•••• {last4}"));
     let no_card = card.is_none();
-    let paid_at = page.paid_at.clone();
+    let paid_at = page.intent.paid_at.clone();
+    let no_time = paid_at.is_none();
     view! {
         <dl class="facts">
             <div>
@@ -31,17 +32,12 @@ pub(super) fn Facts(
                 <dt>{page.say("fact-card")}</dt>
                 <dd data-slot="card">{card}</dd>
             </div>
-            {paid_at
-                .map(|at| {
-                    view! {
-                        <div>
-                            <dt>{page.say("fact-time")}</dt>
-                            <dd>
-                                <time datetime=at.clone()>{write_time(&at)}</time>
-                            </dd>
-                        </div>
-                    }
-                })}
+            <div data-look="paid" hidden=no_time>
+                <dt>{page.say("fact-time")}</dt>
+                <dd>
+                    <time datetime=paid_at.clone()>{paid_at.as_deref().map(write_time)}</time>
+                </dd>
+            </div>
             <div>
                 <dt>{page.say("reference")}</dt>
                 <dd class="mono" data-slot="intent">{page.intent.id.clone()}</dd>

@@ -17,7 +17,7 @@ pub(super) fn FieldWrongs(
 ) -> impl IntoView {
     let wrongs = Wrong::ALL.into_iter().filter(|wrong| wrong.field() == field).map(|wrong| {
         view! {
-            <span data-wrong=wrong.name() hidden>
+            <span data-wrong=wrong.name() hidden=!page.blames(wrong)>
                 {page.say(&format!("wrong-{}", wrong.name()))}
             </span>
         }

@@ -9,6 +9,8 @@
   const lang = document.documentElement.lang;
   // A stream that was refused, and not merely broken, is asked for again after this.
   const AGAIN_MS = 15000;
+  // Nobody's timer runs longer.
+  const LATEST_MS = 2 ** 31 - 1;
 
   const write = (time, at) => {
     time.dateTime = at;
@@ -25,7 +27,16 @@
     write(made.querySelector("time"), at);
     return made;
   };
-  root.paint = ({ progress, released_by }) => {
+  // One screen has two headings: which is true changes with every try, and is said once.
+  const reach = (unreached) => {
+    look("unreached", unreached);
+    each("[data-heading]", (heading) => (heading.hidden = (heading.dataset.heading === "unreached") !== Boolean(unreached)));
+    const region = root.querySelector("[role=status]");
+    const words = root.querySelector("[data-heading=unreached] h2").textContent;
+    if (unreached && !region.textContent.startsWith(words)) region.textContent = words;
+  };
+  root.paint = ({ progress, released_by, paid_at }) => {
+    if (paid_at) look("paid", paid_at);
     if (released_by) {
       const time = new Date(released_by).toLocaleTimeString(lang, { hour: "2-digit", minute: "2-digit" });
       each("[data-slot=released-by]", (slot) => (slot.textContent = time));
@@ -34,6 +45,7 @@
     each("[data-trail]", (trail) => trail.replaceChildren(...progress.steps.map(line)));
     look("last", progress.last_look_at);
     look("next", progress.next_look_at);
+    reach(progress.unreached_until);
   };
 
   const stream = (signal) =>
@@ -48,7 +60,8 @@
         const intent = JSON.parse(data);
         root.paint(intent);
         say("live", intent);
-        if (root.dataset.wasm === "failed" && (intent.behind || intent.state !== root.dataset.state)) location.reload();
+        const news = intent.behind || intent.closed || intent.state !== root.dataset.state;
+        if (root.dataset.wasm === "failed" && news) location.reload();
       });
       source.onerror = () => {
         say("live", null);
@@ -77,6 +90,8 @@
   };
 
   each("time", (time) => write(time, time.dateTime));
+  const left = new Date(root.dataset.expires) - Date.now();
+  if (left > 0) setTimeout(() => say("heard"), Math.min(left, LATEST_MS));
   new MutationObserver(() => follow(true)).observe(root, { attributeFilter: ["data-watch"] });
   document.addEventListener("visibilitychange", () => {
     follow(true);

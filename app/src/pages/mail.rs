@@ -5,8 +5,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::{Page, slot::Slot};
+use crate::form::Field;
 
-/// The promise, or a form for the address. The payment form's address alone is found as plain `email`.
+/// The promise, or a form for the address.
 #[component]
 pub(super) fn Mail(
     /// What is shown.
@@ -14,7 +15,10 @@ pub(super) fn Mail(
 ) -> impl IntoView {
     page.mails.then(|| {
         let email = page.email.clone();
-        let known = email.is_some();
+        let wrong = page.no_email.clone();
+        let known = email.is_some() && wrong.is_none();
+        let mistake = wrong.as_ref().map(|_| view! { <span class="err">{page.say("wrong-email-form")}</span> });
+        let invalid = wrong.as_ref().map(|_| "true");
         view! {
             <p class="muted" data-with="email" hidden=!known>
                 <Slot lang=page.lang message="mail-promise" argument="email" name="email" value=email.unwrap_or_default() />
@@ -22,7 +26,16 @@ pub(super) fn Mail(
             <form class="mail" method="post" action=page.email_path() data-without="email" hidden=known>
                 <label>
                     <span>{page.say("mail-label")}</span>
-                    <input name="email" type="email" autocomplete="home email" dir="ltr" required />
+                    {mistake}
+                    <input
+                        name="email"
+                        type="email"
+                        autocomplete=Field::Email.id()
+                        dir="ltr"
+                        aria-invalid=invalid
+                        value=wrong
+                        required
+                    />
                 </label>
                 <button class="button quiet" type="submit">
                     {page.say("mail-send")}

@@ -16,6 +16,7 @@ mod message;
 mod notes;
 mod order;
 mod outcome;
+mod processing;
 mod reasons;
 mod screen;
 mod settled;
@@ -33,7 +34,7 @@ use contract::{Checkout, CheckoutStatus, IntentState, NextAction, PaymentIntent}
 use hydration_context::SsrSharedContext;
 use leptos::prelude::*;
 
-use crate::{stage::shown_state, words::Lang};
+use crate::{form::Wrong, stage::shown_state, words::Lang};
 
 pub use message::{Message, render_message};
 pub use notes::Notice;
@@ -81,10 +82,10 @@ pub struct Page {
     pub return_url: Option<String>,
     /// The bank's `POST /v3/tokens`, absolute.
     pub tokenize_url: String,
-    /// When the money was taken, RFC 3339 UTC.
-    pub paid_at: Option<String>,
     /// Whether mails are sent, so that one may be promised.
     pub mails: bool,
+    /// What a plain form brought for an address and is none.
+    pub no_email: Option<String>,
     /// What came of a form that was posted without scripts.
     pub notice: Option<Notice>,
 }
@@ -102,9 +103,10 @@ impl Page {
         render(move || status::StatusPage(status::StatusPageProps { page }))
     }
 
-    /// Seconds for the status page's `Refresh` header, while there is something to wait for.
+    /// Seconds for the status page's `Refresh` header, while there is something to wait for. What has to be typed anew is not taken away.
     pub fn refresh_s(&self) -> Option<u32> {
         match self.shown() {
+            _ if self.no_email.is_some() => None,
             IntentState::Processing | IntentState::RequiresAction | IntentState::Confirming => {
                 Some(REFRESH_S)
             }
@@ -116,6 +118,23 @@ impl Page {
             | IntentState::Canceled
             | IntentState::Expired => None,
         }
+    }
+
+    /// Whether the page's script holds the stream: there is something to wait for, or to try again while the checkout is open.
+    fn is_watched(&self) -> bool {
+        match self.shown() {
+            IntentState::Processing
+            | IntentState::RequiresAction
+            | IntentState::Confirming
+            | IntentState::NeedsReview => true,
+            IntentState::Declined | IntentState::Canceled | IntentState::Expired => self.is_open(),
+            IntentState::Created | IntentState::Authorized | IntentState::Succeeded => false,
+        }
+    }
+
+    /// Whether a plain form brought this mistake: an address is all that it can be wrong in.
+    fn blames(&self, wrong: Wrong) -> bool {
+        wrong == Wrong::EmailForm && self.no_email.is_some()
     }
 
     fn shown(&self) -> IntentState {

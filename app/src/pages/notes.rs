@@ -12,14 +12,14 @@ use crate::stage::Note;
 pub enum Notice {
     /// The order has other terms than the form that was sent.
     TermsChanged,
-    /// The form's address is none.
-    EmailForm,
     /// No more tries for this order.
     TooManyTries,
     /// We cannot answer now; nothing was started.
     Busy,
     /// The form could not be taken; nothing was started.
     Refused,
+    /// The form wanted the bank's page; a card of another tab pays.
+    CardElsewhere,
     /// The bank was asked to let go of the payment.
     ReleaseAsked,
     /// The bank lets go by itself, by then: RFC 3339, UTC.
@@ -30,10 +30,10 @@ impl Notice {
     fn message(&self) -> &'static str {
         match self {
             Self::TermsChanged => "note-terms-changed",
-            Self::EmailForm => "wrong-email-form",
             Self::TooManyTries => "note-too-many-tries",
             Self::Busy => "note-busy",
             Self::Refused => "note-refused",
+            Self::CardElsewhere => "note-card-elsewhere",
             Self::ReleaseAsked => "note-release-asked",
             Self::ReleasedBy(_) => "note-released-by",
         }
@@ -44,10 +44,10 @@ impl Notice {
         match self {
             Self::ReleasedBy(at) => lang.say_with(self.message(), "time", &write_minute(at)),
             Self::TermsChanged
-            | Self::EmailForm
             | Self::TooManyTries
             | Self::Busy
             | Self::Refused
+            | Self::CardElsewhere
             | Self::ReleaseAsked => lang.say(self.message()),
         }
     }

@@ -8,6 +8,7 @@ use super::{
     Page,
     back::Back,
     facts::Facts,
+    processing::Processing,
     reasons::Reasons,
     screen::{Mark, Screen},
     settled::Onward,
@@ -23,11 +24,25 @@ pub(super) fn Outcome(
     page: Arc<Page>,
 ) -> impl IntoView {
     view! {
-        <p class="note" data-with="other-card" hidden>
-            <Slot lang=page.lang message="other-card" argument="card" name="card" />
-        </p>
+        <OtherWay page=page.clone() />
         <UnderWay page=page.clone() />
         <Ended page />
+    }
+}
+
+/// How the payment goes on, where that is not what this page offered.
+#[component]
+fn OtherWay(page: Arc<Page>) -> impl IntoView {
+    view! {
+        <p class="note" data-other="card" hidden>
+            <Slot lang=page.lang message="other-card" argument="card" name="card" />
+        </p>
+        <p class="note" data-other="bank" hidden>
+            {page.say("other-bank")}
+        </p>
+        <p class="note" data-other="tab" hidden>
+            {page.say("other-tab")}
+        </p>
     }
 }
 
@@ -37,9 +52,7 @@ fn UnderWay(page: Arc<Page>) -> impl IntoView {
     let bank_url = page.bank_url();
     view! {
         <Patterns page=page.clone() />
-        <Screen page=page.clone() clone:page name="processing" mark=Mark::Working title="processing-title" lead="processing-lead">
-            <Waiting page=page.clone() />
-        </Screen>
+        <Processing page=page.clone() />
         <Screen page=page.clone() clone:page name="confirming" mark=Mark::Working title="confirming-title" lead="confirming-lead">
             <Waiting page=page.clone() />
         </Screen>

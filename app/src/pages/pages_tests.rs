@@ -57,8 +57,10 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
             payment_method: None,
             decline: None,
             next_action: None,
+            paid_at: None,
             progress: None,
             behind: false,
+            closed: false,
             released_by: None,
             previous_intent_id: None,
             created_at: "2026-11-30T10:00:00Z".into(),
@@ -69,8 +71,8 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
         email: None,
         return_url: Some("https://shop.example/back".into()),
         tokenize_url: "https://bank.example/v3/tokens".into(),
-        paid_at: None,
         mails: false,
+        no_email: None,
         notice: None,
     }
 }
@@ -230,7 +232,10 @@ fn n3_without_scripts_a_page_that_waits_looks_again_by_itself() {
         let html = open(state).render_pay();
         let waits = open(state).refresh_s().is_some();
         assert_eq!(html.contains("<noscript><meta http-equiv=\"refresh\""), waits, "{state:?}");
-        assert_eq!(html.contains(" data-watch"), waits, "{state:?}");
+        let ended = [IntentState::Declined, IntentState::Canceled, IntentState::Expired].contains(&state);
+        assert_eq!(html.contains(" data-watch"), waits || ended, "{state:?}");
+        let closed = page(Lang::En, CheckoutStatus::Expired, state).render_pay();
+        assert_eq!(closed.contains(" data-watch"), waits, "{state:?}: nothing more can happen");
         let body = &html[html.find("<body").unwrap()..];
         assert!(!body.contains("<noscript"), "not in what is hydrated");
     }
@@ -244,6 +249,7 @@ fn with_progress(state: IntentState) -> Page {
         since: "2026-11-30T10:00:00.000Z".into(),
         last_look_at: Some("2026-11-30T10:00:20.000Z".into()),
         next_look_at: Some("2026-11-30T10:00:32.000Z".into()),
+        unreached_until: None,
         steps: vec![
             step("2026-11-30T10:00:00.000Z", ProgressKind::Unanswered),
             step("2026-11-30T10:00:08.000Z", ProgressKind::Sent),
@@ -277,6 +283,54 @@ fn n2_an_unknown_result_tells_what_was_done_when_we_look_next_and_where_to_look_
 }
 
 #[test]
+fn n2_a_bank_that_cannot_be_reached_is_said_to_be_so_with_the_time_until_which_we_try() {
+    let mut page = with_progress(IntentState::Processing);
+    let progress = page.intent.progress.as_mut().unwrap();
+    progress.unreached_until = Some("2026-11-30T10:15:00.000Z".into());
+    progress.steps.iter_mut().for_each(|step| step.what = ProgressKind::NotExecuted);
+    for html in [page.render_pay(), page.render_status()] {
+        let text = visible(&html);
+        for said in [
+            "The bank cannot be reached just now",
+            "no money was taken so far",
+            "We keep trying by ourselves.",
+            "by 10:15:00 UTC",
+            "It did not reach the bank: nothing was executed",
+            "You do not need to pay again.",
+        ] {
+            assert!(text.contains(said), "{said} in {text}");
+        }
+        assert!(!text.contains("being processed") && !text.contains("Try again"), "{text}");
+    }
+    let text = visible(&with_progress(IntentState::Processing).render_pay());
+    assert!(text.contains("Your payment is being processed") && !text.contains("cannot be reached"));
+}
+
+#[test]
+fn a_plain_forms_mistake_is_told_at_its_field_and_what_was_typed_is_kept() {
+    let typed = |page: Page| Page { no_email: Some("<script>@b.com".into()), mails: true, ..page };
+    let html = typed(open(IntentState::Created)).render_pay();
+    let kept = "value=\"&lt;script&gt;@b.com\"";
+    assert!(html.contains(kept) && html.contains("aria-invalid=\"true\""), "{html}");
+    let text = visible(&html);
+    assert_eq!(text.matches("Check the address").count(), 2, "summary and field: {text}");
+    let page = Page { email: Some("anna@example.com".into()), ..open(IntentState::Confirming) };
+    let page = typed(page);
+    let html = page.render_pay();
+    assert!(html.contains(kept) && visible(&html).contains("Check the address"));
+    assert_eq!(page.refresh_s(), None, "it is not taken away while it is typed anew");
+    assert!(!visible(&open(IntentState::Created).render_pay()).contains("Check the address"));
+}
+
+#[test]
+fn every_address_can_be_filled_in_by_the_browser() {
+    let html = Page { mails: true, ..open(IntentState::Confirming) }.render_pay();
+    let inputs: Vec<_> = html.split("<input").filter(|input| input.contains("type=\"email\"")).collect();
+    assert!(inputs.len() > 1);
+    inputs.iter().for_each(|input| assert!(input.contains("autocomplete=\"email\""), "{input}"));
+}
+
+#[test]
 fn n2_a_mail_is_promised_only_where_mails_are_sent() {
     let text = |mails, email: Option<&str>| {
         let page = Page { mails, email: email.map(str::to_owned), ..open(IntentState::Confirming) };
@@ -287,7 +341,6 @@ fn n2_a_mail_is_promised_only_where_mails_are_sent() {
     assert!(text(true, None).contains("Write to me") && !text(true, None).contains("We will write"));
     let html = Page { mails: true, ..open(IntentState::Confirming) }.render_pay();
     assert!(html.contains("action=\"/pay/co_1/email?token=ct_1&amp;lang=en\""));
-    assert_eq!(html.matches("autocomplete=\"email\"").count(), 1, "the payment form's own");
     for email in [None, Some("anna@example.com")] {
         let said = text(false, email);
         assert!(!said.contains("We will write") && !said.contains("Write to me"), "{said}");
@@ -372,7 +425,7 @@ fn a_paid_checkout_shows_its_facts_whatever_the_newest_intent_says() {
     let mut paid = page(Lang::Ru, CheckoutStatus::Paid, IntentState::Declined);
     paid.intent.payment_method =
         Some(PaymentMethod { kind: "card_token".into(), last4: Some("4444".into()) });
-    paid.paid_at = Some("2026-11-30T07:00:00Z".into());
+    paid.intent.paid_at = Some("2026-11-30T07:00:00Z".into());
     let html = paid.render_pay();
     assert!(html.contains("data-state=\"succeeded\""));
     let text = visible(&html);

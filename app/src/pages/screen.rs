@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::Page;
+use super::{Lang, Page};
 
 /// How a screen looks at first sight.
 #[derive(Clone, Copy)]
@@ -55,18 +55,44 @@ pub(super) fn Screen(
     #[prop(optional)]
     children: Option<Children>,
 ) -> impl IntoView {
+    let lang = page.lang;
     view! {
         <section class="screen" data-screen=name hidden=page.shown().as_str() != name>
-            <div class="state">
-                <div class=mark.class() aria-hidden="true">
-                    {mark.sign()}
-                </div>
-                <div>
-                    <h2 tabindex="-1">{page.say(title)}</h2>
-                    <p class="lead">{page.say(lead)}</p>
-                </div>
-            </div>
+            <Heading lang mark title>
+                {lang.say(lead)}
+            </Heading>
             {children.map(|children| children())}
         </section>
+    }
+}
+
+/// First sight, heading, and a line below: the children.
+#[component]
+pub(super) fn Heading(
+    /// Of the words.
+    lang: Lang,
+    /// First sight.
+    mark: Mark,
+    /// Message of the heading.
+    title: &'static str,
+    /// `data-heading`, where a screen has several, of which one is shown.
+    #[prop(optional, into)]
+    name: Option<&'static str>,
+    /// Whether another one is shown.
+    #[prop(optional)]
+    hidden: bool,
+    /// The line.
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <div class="state" data-heading=name hidden=hidden>
+            <div class=mark.class() aria-hidden="true">
+                {mark.sign()}
+            </div>
+            <div>
+                <h2 tabindex="-1">{lang.say(title)}</h2>
+                <p class="lead">{children()}</p>
+            </div>
+        </div>
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn Onward(
     let open = page.is_open();
     let again = open.then(|| {
         view! {
-            <form method="post" action=page.again_path() data-do="again">
+            <form method="post" data-open action=page.again_path() data-do="again">
                 <input type="hidden" name="previous" value=page.intent.id.clone() />
                 <button class="button" type="submit" name="again">
                     {page.say("try-again")}
@@ -23,10 +23,11 @@ pub(super) fn Onward(
             </form>
         }
     });
-    let closed = (!open).then(|| view! { <p class="muted">{page.say("closed")}</p> });
     view! {
         {again}
-        {closed}
+        <p class="muted" data-closed hidden=open>
+            {page.say("closed")}
+        </p>
         <Back page />
     }
 }

@@ -46,7 +46,9 @@ pub(super) fn WidgetPage(
                 data-decline=page.decline_code()
                 data-last4=page.last4()
                 data-bank=page.bank_url()
-                data-watch=page.refresh_s().is_some()
+                data-watch=page.is_watched()
+                data-closed=!page.is_open()
+                data-expires=page.checkout.expires_at.clone()
             >
                 <Order page=page.clone() />
                 <p class="unseen" role="status"></p>

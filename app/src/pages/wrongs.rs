@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::Page;
 use crate::form::{Field, Wrong};
 
-/// All mistakes there can be, hidden.
+/// All mistakes there can be, hidden but for what a plain form brought.
 #[component]
 pub(super) fn Wrongs(
     /// What is shown.
@@ -22,13 +22,14 @@ pub(super) fn Wrongs(
         };
         let text = format!("{}: {}", page.say(label), page.say(&format!("wrong-{}", wrong.name())));
         view! {
-            <li data-wrong=wrong.name() hidden>
+            <li data-wrong=wrong.name() hidden=!page.blames(wrong)>
                 <a href=format!("#{}", wrong.field().id())>{text}</a>
             </li>
         }
     });
+    let none = !Wrong::ALL.into_iter().any(|wrong| page.blames(wrong));
     view! {
-        <div class="note bad" data-wrongs tabindex="-1" role="group" aria-labelledby="wrongs" hidden>
+        <div class="note bad" data-wrongs tabindex="-1" role="group" aria-labelledby="wrongs" hidden=none>
             <b id="wrongs">{page.say("wrongs")}</b>
             <ul>{items.collect_view()}</ul>
         </div>

@@ -106,6 +106,9 @@ pub struct PaymentIntent {
     /// Why it was declined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decline: Option<Decline>,
+    /// When we learned that the money was taken. RFC 3339, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid_at: Option<String>,
     /// What the shopper has to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_action: Option<NextAction>,
@@ -115,6 +118,9 @@ pub struct PaymentIntent {
     /// The checkout has gone on without this intent: it was paid by another charge, or has a newer intent. Read the checkout.
     #[serde(default, skip_serializing_if = "is_false")]
     pub behind: bool,
+    /// The checkout is expired or withdrawn: nothing of it can be tried any more.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub closed: bool,
     /// In the answer to a release: when the provider lets go of it by itself, at the latest. RFC 3339, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released_by: Option<String>,
@@ -183,6 +189,10 @@ pub struct Progress {
     /// When it will be asked next. RFC 3339, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_look_at: Option<String>,
+    /// Nothing has got through to the provider so far, so no money was taken: it is tried anew without anybody's doing, until then at
+    /// the latest. RFC 3339, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreached_until: Option<String>,
     /// What was done, oldest first.
     pub steps: Vec<ProgressStep>,
 }

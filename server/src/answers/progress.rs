@@ -37,13 +37,22 @@ pub(super) fn progress(state: StateName, story: &Story) -> Option<Progress> {
     steps.sort_by_key(|(at, _)| *at);
     let skipped = steps.len().saturating_sub(MAX_STEPS);
     let steps = steps.into_iter().skip(skipped);
+    let unreached = state == StateName::Processing && nothing_got_through(story);
     Some(Progress {
         since: rfc3339(since),
         last_look_at: operation.looked_at.map(rfc3339),
         // While somebody is at it, the wake-up is the end of the lease and no look.
         next_look_at: operation.wake_at.filter(|_| operation.lease.is_none()).map(rfc3339),
+        unreached_until: operation.execute_until.filter(|_| unreached).map(rfc3339),
         steps: steps.map(|(at, what)| ProgressStep { at: rfc3339(at), what }).collect(),
     })
+}
+
+/// Whether every send was turned away unread or never left, and none is on its way.
+fn nothing_got_through(story: &Story) -> bool {
+    let operation = &story.operation;
+    let mut sends = story.attempts.iter().filter(|attempt| attempt.operation == operation.id);
+    sends.all(|attempt| send(attempt, operation) == ProgressKind::NotExecuted)
 }
 
 fn send(attempt: &AttemptRecord, operation: &OperationRecord) -> ProgressKind {

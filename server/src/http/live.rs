@@ -12,7 +12,7 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use contract::PaymentIntent;
+use contract::{IntentState, PaymentIntent};
 use engine::Released;
 use futures_util::stream;
 use payment::IntentId;
@@ -32,8 +32,8 @@ use crate::{
 
 /// How often a stream looks when nobody tells it of news: another process may have made them.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// The same, before the first submit: nobody waits for a result.
-const LOOK_SELDOM: Duration = Duration::from_secs(15);
+/// The same, while nobody waits for a result: before the first submit, and after a try that took no money.
+const LOOK_SELDOM: Duration = Duration::from_secs(5);
 /// A comment this often, so that nobody on the way takes the connection for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// When to come back where too many wait already.
@@ -95,7 +95,7 @@ impl Follower {
                 continue;
             }
             let event = Event::default().event("state").data(String::from_utf8_lossy(&json(&seen)));
-            let is_last = seen.state.is_final() || seen.behind;
+            let is_last = seen.state == IntentState::Succeeded || seen.behind || seen.closed;
             self.sent = Some(seen);
             return Some((Ok(event), (!is_last).then_some(self)));
         }
@@ -103,7 +103,7 @@ impl Follower {
 }
 
 fn pause(seen: &PaymentIntent) -> Duration {
-    if seen.state == contract::IntentState::Created { LOOK_SELDOM } else { LOOK_EVERY }
+    if seen.state == IntentState::Created || seen.state.is_final() { LOOK_SELDOM } else { LOOK_EVERY }
 }
 
 /// `POST /v1/payment_intents/{id}/check`: have the provider asked now. It moves no money and needs no key.

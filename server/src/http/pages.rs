@@ -20,10 +20,7 @@ use super::{
     checkouts,
     payment_intents::shopper_view,
 };
-use crate::{
-    answers::{checkout_view, rfc3339},
-    ids,
-};
+use crate::{answers::checkout_view, ids};
 
 pub(super) use forms::{again, check, email, release, submit};
 
@@ -155,8 +152,6 @@ async fn page(
     intent: &IntentRecord,
     merchant: &MerchantRecord,
 ) -> Result<Page, ApiError> {
-    let paid_at =
-        if let PaymentState::Succeeded { at, .. } = &intent.state { Some(rfc3339(*at)) } else { None };
     Ok(Page {
         lang,
         nonce: ids::random_text(),
@@ -167,8 +162,8 @@ async fn page(
         email: intent.email.clone().or_else(|| checkout.email.clone()),
         return_url: checkout.return_url.clone(),
         tokenize_url: format!("{}/v3/tokens", merchant.url),
-        paid_at,
         mails: app.mails,
+        no_email: None,
         notice: None,
     })
 }

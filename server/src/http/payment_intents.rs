@@ -99,7 +99,8 @@ pub(super) async fn view(app: &App, caller: &Caller, id: &str) -> Result<Payment
             intent_with_story(&checkout, &intent, app.engine.provider.name(), story)
         }
     };
-    Ok(PaymentIntent { behind, ..view })
+    let closed = matches!(checkout.status, CheckoutStatus::Canceled | CheckoutStatus::Expired);
+    Ok(PaymentIntent { behind, closed, ..view })
 }
 
 /// With what was done so far, while there is a result to wait for. Where a stranger's money for the order stands before a person,

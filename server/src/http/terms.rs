@@ -3,6 +3,7 @@
 use axum::http::Uri;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use contract::{Amount, CreateCheckout, Customer};
+use lettre::Address;
 use payment::{Capture, Currency, Fingerprint, KeyKind, Money, MoneyError, OrderId};
 use sha2::{Digest, Sha256};
 use store::{MerchantRecord, Terms};
@@ -101,16 +102,11 @@ fn check_text(field: &str, text: &str, most: usize) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Where the receipt goes, as a checkout or a submission says; plausible, no more.
+/// Where the receipt goes, as a checkout or a submission says: an address that a mail can be sent to.
 pub(super) fn email(customer: Option<Customer>) -> Result<Option<String>, ApiError> {
     let Some(email) = customer.and_then(|customer| customer.email) else { return Ok(None) };
-    let plausible = email.split_once('@').is_some_and(|(name, host)| {
-        !name.is_empty()
-            && !host.is_empty()
-            && !host.contains('@')
-            && !email.contains(|c: char| c.is_whitespace() || c.is_control())
-    });
-    if !plausible || email.chars().count() > MAX_EMAIL_CHARS {
+    let plain = !email.contains(|c: char| c.is_whitespace() || c.is_control());
+    if !plain || email.parse::<Address>().is_err() || email.chars().count() > MAX_EMAIL_CHARS {
         return Err(Code::InvalidField.field("customer.email", "must be an address such as anna@example.com"));
     }
     Ok(Some(email))

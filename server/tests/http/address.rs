@@ -33,7 +33,9 @@ async fn a_malformed_address_is_refused_and_nothing_is_started() {
     let world = World::start().await;
     let checkout = world.checkout("123").await;
     let long = format!("{}@example.com", "a".repeat(254));
-    for email in ["", "anna", "@example.com", "anna@", "anna@a@b", "an na@example.com", &long] {
+    for email in
+        ["", "anna", "@example.com", "anna@", "anna@a@b", "an na@example.com", "<script>@b.com", &long]
+    {
         let refused = submit(&world, &checkout, json!({ "email": email })).await.send().await;
         refused.blames(422, "invalid_field", "customer.email");
     }

@@ -164,6 +164,7 @@ async fn every_limit_of_a_field_is_kept() {
         ("expires_in", json!(i64::MAX), "expires_in"),
         ("customer", json!({ "email": "anna" }), "customer.email"),
         ("customer", json!({ "email": "a@b@c" }), "customer.email"),
+        ("customer", json!({ "email": "<script>@b.com" }), "customer.email"),
         ("customer", json!({ "email": "a@b\r\nBcc: c@d" }), "customer.email"),
         ("customer", json!({ "email": format!("{}@b", "a".repeat(254)) }), "customer.email"),
     ] {

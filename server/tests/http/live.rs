@@ -1,10 +1,12 @@
 //! A payment as it goes on: what was done to learn its result (N2), the stream that tells of it (N1), and what somebody who waits
 //! can ask for.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::support::{
-    ALPHA, ALPHA_PUBLISHABLE, BETA, DECLINED, Events, GOOD, Setup, THREE_DS, World, at_once, eventually, text,
+    ALPHA, ALPHA_PUBLISHABLE, BETA, DECLINED, Events, GOOD, Sandbox, Setup, THREE_DS, World, at_once,
+    eventually, text,
 };
 
 /// Nothing goes on by itself: the test drives.
@@ -130,6 +132,66 @@ async fn at_most_twenty_steps_are_told_the_last_ones() {
     assert_eq!(steps.len(), 20);
     assert_eq!(steps.last().unwrap()["at"], sends.last().unwrap()["started_at"]);
     assert_eq!(progress["since"], sends[0]["started_at"]);
+}
+
+#[tokio::test]
+async fn n2_a_bank_that_cannot_be_reached_is_told_with_the_time_until_which_it_is_tried() {
+    let mut world = still().await;
+    let checkout = world.checkout("1").await;
+    let token = world.bank.token(GOOD).await;
+    // Nobody listens at its address any more.
+    world.bank = Sandbox::start(&world.client).await;
+    let reply = world.submit(&checkout, &token).send().await.expect(202).json();
+    assert_eq!(reply["state"], "processing");
+    let progress = &seen_by_shopper(&world, &checkout).await["progress"];
+    let steps = progress["steps"].as_array().unwrap();
+    assert!(steps.iter().all(|step| step["what"] == "not_executed"), "{progress}");
+    let at = |name: &str| text(&progress[name]).parse::<Timestamp>().unwrap();
+    let tried = at("unreached_until").duration_since(at("since"));
+    assert_eq!(tried.as_secs(), 15 * 60, "{progress}");
+    let html = world.get(&(world.page(&checkout) + "&lang=en")).send().await.expect(200).text();
+    let shown = html.split("data-heading=\"unreached\"").nth(1).unwrap().split('>').next().unwrap();
+    assert!(!shown.contains("hidden"), "{shown}");
+}
+
+#[tokio::test]
+async fn n2_what_was_sent_and_has_no_answer_is_never_said_to_have_taken_no_money() {
+    let world = still().await;
+    let checkout = world.checkout("1").await;
+    world.bank.fault(json!({ "kind": "unauthorized", "order_id": "1" })).await;
+    world.bank.fault(json!({ "kind": "lose_answer", "order_id": "1" })).await;
+    assert_eq!(world.pay(&checkout, GOOD).await.expect(202).json()["state"], "processing");
+    let turned_away = &seen_by_shopper(&world, &checkout).await["progress"];
+    assert!(turned_away["unreached_until"].is_string(), "{turned_away}");
+    driven_to(&world, &checkout, "confirming").await;
+    let sent = &seen_by_shopper(&world, &checkout).await["progress"];
+    assert!(sent.is_object() && sent["unreached_until"].is_null(), "{sent}");
+}
+
+#[tokio::test]
+async fn n1_after_a_decline_the_stream_tells_that_the_order_has_run_out_and_ends() {
+    let world = World::start().await;
+    let terms =
+        json!({ "order_id": "1", "amount": { "value": "1500.00", "currency": "RUB" }, "expires_in": 2 });
+    let checkout = world.open("1", &terms).send().await.expect(201).json();
+    world.pay(&checkout, DECLINED).await.expect(200);
+    let mut events = Events::of(&world, &checkout).await;
+    let declined = events.next().await.unwrap();
+    assert_eq!((&declined["state"], declined.get("closed")), (&json!("declined"), None));
+    let closed = events.next().await.unwrap();
+    assert_eq!((&closed["state"], &closed["closed"]), (&json!("declined"), &json!(true)));
+    assert_eq!(events.next().await, None);
+}
+
+#[tokio::test]
+async fn n1_a_stream_tells_when_the_money_was_taken() {
+    let world = World::start().await;
+    let checkout = world.checkout("1").await;
+    let submitted = world.pay(&checkout, GOOD).await.expect(200).json();
+    let told = Events::of(&world, &checkout).await.next().await.unwrap();
+    assert!(told["paid_at"].is_string() && told["paid_at"] == submitted["paid_at"], "{told}");
+    let html = world.get(&world.page(&checkout)).send().await.expect(200).text();
+    assert!(html.contains(&format!("datetime=\"{}\"", text(&told["paid_at"]))), "the same on the page");
 }
 
 #[tokio::test]

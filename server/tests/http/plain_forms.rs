@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{DECLINED, GOOD, Reply, THREE_DS, World, order, text};
+use payonce::config::MailTransport;
+
+use crate::support::{DECLINED, GOOD, Reply, Setup, THREE_DS, World, order, text};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -135,7 +137,7 @@ async fn a_form_that_is_not_ours_starts_nothing_and_gets_words() {
         assert!(html.contains("data-state=\"ready\""), "{form:?}");
     }
     let html = post(&world, &path, &with(form(), "email", "anna")).await.expect(422).text();
-    assert!(html.contains("Check the address"));
+    assert!(html.contains("Check the address") && html.contains("value=\"anna\""), "nothing typed is lost");
     let changed = with(form(), "amount_value", "1.00");
     post(&world, &path, &changed).await.expect(409);
     assert_eq!(world.post(&path.replace("token=ct_", "token=")).send().await.status, 401);
@@ -150,6 +152,41 @@ async fn an_address_in_the_form_is_kept() {
     post(&world, &pay_path(&world, &checkout), &form).await.expect(303);
     let html = world.get(&world.page(&checkout)).send().await.expect(200).text();
     assert!(html.contains("value=\"anna@example.com\""));
+}
+
+#[tokio::test]
+async fn n2_an_address_that_is_none_is_refused_beside_its_field_and_kept_to_be_corrected() {
+    let transport = MailTransport::Folder;
+    let world = World::with(Setup { worker: false, mails: Some(transport), ..Setup::default() }).await;
+    let checkout = world.checkout("1").await;
+    world.bank.fault(json!({ "kind": "lose_answer" })).await;
+    world.pay(&checkout, GOOD).await.expect(202);
+    let path = below(&world, &checkout, "email");
+    let html = post(&world, &path, &[("email", "<script>@b.com".to_owned())]).await.expect(422).text();
+    assert!(html.contains("data-state=\"confirming\"") && html.contains("Check the address"));
+    assert!(html.contains("value=\"&lt;script&gt;@b.com\"") && !html.contains("<script>@"), "{html}");
+    assert!(!html.contains("http-equiv=\"refresh\""), "it can be corrected in peace");
+    post(&world, &path, &[("email", "anna@example.com".to_owned())]).await.expect(303);
+    let html = world.get(&pay_path(&world, &checkout)).send().await.expect(200).text();
+    assert!(html.contains("anna@example.com") && html.contains("http-equiv=\"refresh\""));
+}
+
+#[tokio::test]
+async fn fault_67_the_banks_page_wanted_while_another_tabs_card_pays_is_told_so() {
+    let world = World::with(Setup { worker: false, ..Setup::default() }).await;
+    let checkout = world.checkout("1").await;
+    world.bank.fault(json!({ "kind": "lose_answer" })).await;
+    world.pay(&checkout, GOOD).await.expect(202);
+    let reply = post(&world, &pay_path(&world, &checkout), &pay_form(&checkout)).await.expect(200);
+    let html = reply.text();
+    assert!(html.contains("data-state=\"confirming\""));
+    assert!(html.contains("A card entered in another tab or on another device is used for this payment."));
+    let status = below(&world, &checkout, "status");
+    assert!(
+        reply.header("Refresh").unwrap().ends_with(&format!(";url={status}")),
+        "a reload would send it again"
+    );
+    assert_eq!(world.bank.payments("1").await.len(), 1);
 }
 
 #[tokio::test]

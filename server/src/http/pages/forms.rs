@@ -10,7 +10,7 @@ use axum::{
 };
 use contract::{Amount, Customer, PaymentMethodInput, Submit};
 use engine::Released;
-use payment::{CheckoutId, IdError, IdempotencyKey, IntentId};
+use payment::{CheckoutId, IdError, IdempotencyKey, IntentId, MethodKind};
 use serde::Deserialize;
 
 use super::{Address, Shown, document, load, message, see_other};
@@ -24,8 +24,8 @@ use crate::{
     },
 };
 
-/// How long what was said of a release can be read before the page looks again.
-const RELEASE_READ_S: u32 = 30;
+/// How long what was said of a form can be read before the page looks again.
+const NOTICE_READ_S: u32 = 30;
 
 /// The form of the payment page, as far as it has names.
 #[derive(Deserialize)]
@@ -71,18 +71,28 @@ pub(in crate::http) async fn submit(
         Ok(form) if form.method.as_deref() == Some("redirect") => form,
         Ok(_) | Err(_) => return see_other(&address.back_to(&id)),
     };
+    let email = form.email.clone();
     let Some((intent, key, submit)) = form.read() else {
         return say(shown, Notice::Refused, StatusCode::BAD_REQUEST);
     };
-    let Err(error) = payment_intents::submit_as(&app, &shown.caller, &intent, key, submit).await else {
-        return see_other(&address.status_of(&id));
+    let submitted = payment_intents::submit_as(&app, &shown.caller, &intent, key, submit).await;
+    let shown = match load(&app, &id, &address, lang).await {
+        Ok(shown) => shown,
+        Err(error) => return message(&app, lang, &error),
     };
-    match (Refusal::of(&error), load(&app, &id, &address, lang).await) {
-        (Refusal::Over, _) => see_other(&address.status_of(&id)),
-        (Refusal::Said(notice), Ok(shown)) => say(shown, notice, error.status()),
-        (Refusal::Said(_), Err(error)) => message(&app, lang, &error),
-        (Refusal::Unknown, _) => message(&app, lang, &error),
+    let status = address.status_of(&id);
+    match submitted.map_err(|error| (Refusal::of(&error), error)) {
+        Ok(_) if is_paid_by_card(&shown) => tell(shown, Notice::CardElsewhere, &status),
+        Ok(_) | Err((Refusal::Over, _)) => see_other(&status),
+        Err((Refusal::Said(notice), error)) => say(shown, notice, error.status()),
+        Err((Refusal::Email, _)) => no_email(shown, email.unwrap_or_default()),
+        Err((Refusal::Unknown, error)) => message(&app, lang, &error),
     }
+}
+
+/// Whether another tab's card was quicker, and its result is awaited (fault 67).
+fn is_paid_by_card(shown: &Shown) -> bool {
+    shown.intent.method == Some(MethodKind::CardToken) && is_awaited(shown.intent.state.name())
 }
 
 /// What a refused submit means for the page.
@@ -91,6 +101,8 @@ enum Refusal {
     Over,
     /// Nothing was started, and the form can be sent anew.
     Said(Notice),
+    /// The same; the address is none.
+    Email,
     /// Whether anything was started is not certain.
     Unknown,
 }
@@ -100,7 +112,7 @@ impl Refusal {
         match error.code() {
             Code::OrderPaid | Code::CheckoutNotOpen | Code::IntentInProgress => Self::Over,
             Code::CheckoutChanged => Self::Said(Notice::TermsChanged),
-            Code::InvalidField if error.field() == Some("customer.email") => Self::Said(Notice::EmailForm),
+            Code::InvalidField if error.field() == Some("customer.email") => Self::Email,
             Code::TooManyIntents => Self::Said(Notice::TooManyTries),
             Code::RateLimited => Self::Said(Notice::Busy),
             Code::InvalidJson
@@ -127,6 +139,15 @@ fn say(shown: Shown, notice: Notice, status: StatusCode) -> Response {
     page.notice = Some(notice);
     let mut response = document(&page, &merchant, page.render_pay(), None);
     *response.status_mut() = status;
+    response
+}
+
+/// The page with the mistake at its field, and with all that was typed.
+fn no_email(shown: Shown, typed: String) -> Response {
+    let Shown { mut page, merchant, .. } = shown;
+    page.no_email = Some(typed);
+    let mut response = document(&page, &merchant, page.render_pay(), None);
+    *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
     response
 }
 
@@ -167,10 +188,14 @@ pub(in crate::http) async fn release(
         Ok((Released::Nothing, _)) => return see_other(&address.status_of(&id)),
         Err(error) => return message(&app, lang, &error),
     };
+    tell(shown, notice, &address.status_of(&id))
+}
+
+/// The status page with a word about the form that was sent. A reload would send it again: it looks at the page itself instead.
+fn tell(shown: Shown, notice: Notice, status: &str) -> Response {
     let Shown { mut page, merchant, .. } = shown;
     page.notice = Some(notice);
-    // A reload would ask again: it looks at the status page instead.
-    let refresh = format!("{RELEASE_READ_S};url={}", address.status_of(&id));
+    let refresh = format!("{NOTICE_READ_S};url={status}");
     document(&page, &merchant, page.render_status(), HeaderValue::from_str(&refresh).ok())
 }
 
@@ -197,8 +222,8 @@ pub(in crate::http) async fn email(
         Ok(form) => form,
         Err(error) => return message(&app, lang, &error),
     };
-    let Ok(Some(email)) = terms::email(Some(Customer { email: Some(form.email) })) else {
-        return say(shown, Notice::EmailForm, StatusCode::UNPROCESSABLE_ENTITY);
+    let Ok(Some(email)) = terms::email(Some(Customer { email: Some(form.email.clone()) })) else {
+        return no_email(shown, form.email);
     };
     if app.mails && is_awaited(shown.intent.state.name()) {
         let (engine, tenant, intent) = (app.engine.clone(), shown.intent.tenant.clone(), shown.intent.id);
