@@ -95,6 +95,10 @@ impl<B: Backend> Store for B {
         self.write(flow!((), flows::sweep::beat)).await
     }
 
+    async fn unfinished_accounts(&self) -> Result<Vec<OperationRecord>, StoreError> {
+        self.read(flow!((), flows::sweep::unfinished_accounts)).await
+    }
+
     async fn sweep(
         &self,
         tenant: Tenant,

@@ -84,6 +84,9 @@ pub trait Store: Inbox + Outbox + Send + Sync {
     /// A server is alive.
     async fn beat(&self) -> Result<(), StoreError>;
 
+    /// For each account to which unfinished operations are frozen, the newest of them: it knows the account's credentials.
+    async fn unfinished_accounts(&self) -> Result<Vec<OperationRecord>, StoreError>;
+
     /// How far an account's listing was read, and the time now.
     async fn sweep(
         &self,

@@ -362,6 +362,18 @@ impl Tables for Draft {
         Ok(self.rows.operations.values().find(found).map(|row| (row.tenant.clone(), row.id)))
     }
 
+    async fn newest_unfinished(&mut self) -> Result<Vec<(Tenant, OperationId)>, Abort> {
+        let mut newest = BTreeMap::new();
+        let mut unfinished: Vec<_> =
+            self.rows.operations.values().filter(|row| row.wake_at.is_some()).collect();
+        unfinished.sort_by_key(|row| (row.first_sent_at, row.id));
+        for row in unfinished {
+            let account = row.frozen.as_ref().map(|frozen| frozen.account.clone());
+            newest.insert((row.tenant.clone(), account), row.id);
+        }
+        Ok(newest.into_iter().map(|((tenant, _), id)| (tenant, id)).collect())
+    }
+
     async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort> {
         Rows::check_operation(row)?;
         let free = !self.rows.operation_taken(row);

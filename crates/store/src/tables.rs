@@ -146,6 +146,8 @@ pub trait Tables: InboxTables + OutboxTables + SweepTables + Send {
     async fn operation_in_review(&mut self, id: OperationId) -> Result<Option<(Tenant, OperationId)>, Abort>;
     /// The pay operation of an intent that waits for a person, and whose.
     async fn payment_in_review(&mut self, intent: IntentId) -> Result<Option<(Tenant, OperationId)>, Abort>;
+    /// The newest of the unfinished operations of each account.
+    async fn newest_unfinished(&mut self) -> Result<Vec<(Tenant, OperationId)>, Abort>;
     /// A new operation; one pay operation per intent, one unfinished capture or cancel, one unfinished refund per payment.
     async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort>;
     /// Everything but its identity, if the fence is still `fence`.

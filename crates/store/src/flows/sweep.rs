@@ -4,7 +4,7 @@ use payment::{IntentId, ObjectId, OrderId, ProviderAccount, Timestamp};
 
 use super::promised;
 use crate::{
-    Resolution, Standing, Start, StrangerRecord, Tables, Tenant,
+    OperationRecord, Resolution, Standing, Start, StoreError, StrangerRecord, Tables, Tenant,
     tables::{Abort, SweepRow},
 };
 
@@ -31,6 +31,22 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
     }
     tables.put_heartbeat(now).await?;
     Ok(gated)
+}
+
+/// For each account to which unfinished operations are frozen, the newest of them.
+pub async fn unfinished_accounts(tables: &mut dyn Tables, _: &()) -> Result<Vec<OperationRecord>, Abort> {
+    let mut found = Vec::new();
+    for (tenant, id) in tables.newest_unfinished().await? {
+        match tables.operation(&tenant, id).await {
+            Ok(operation) => found.extend(operation),
+            // A newer version wrote it; the others are told.
+            Err(Abort::Failed(error @ StoreError::Unreadable(_))) => {
+                tracing::error!(%error, operation = %id, "an unfinished operation cannot be read");
+            }
+            Err(aborted) => return Err(aborted),
+        }
+    }
+    Ok(found)
 }
 
 /// A server is alive.

@@ -279,6 +279,10 @@ impl Tables for SqlTables<'_> {
         self.all(operation::IN_REVIEW, vec![i64::from(limit).into()], operation::read_name).await
     }
 
+    async fn newest_unfinished(&mut self) -> Done<Vec<(Tenant, OperationId)>> {
+        self.all(operation::NEWEST_UNFINISHED, Vec::new(), operation::read_name).await
+    }
+
     async fn operation_in_review(&mut self, id: OperationId) -> Done<Option<(Tenant, OperationId)>> {
         self.first(operation::ONE_IN_REVIEW, vec![id.0.into()], operation::read_name).await
     }

@@ -1,12 +1,12 @@
 //! The gate: after a gap in our own life nothing is dispatched until the listing has been read (fault 23).
 
 use payment::{Event, Mode, NotExecutedReason, ProviderAccount, StateName, Step};
-use store::{Committed, KnownKey, Start, Submitted, SweepRow, Tenant};
+use store::{Claimed, Committed, KnownKey, Start, Submitted, SweepRow, Tenant};
 
 use crate::{
     commands::{EXECUTE_MS, LEASE_MS, WAKE_MS, frozen, outcome, submit, succeeded, tenant, tenant_of},
     conformance::behaviours,
-    world::{SECOND, World, after, events, is},
+    world::{SECOND, World, after, claimed, events, is},
 };
 
 behaviours!(
@@ -22,6 +22,7 @@ behaviours!(
     fault_23_a_sweep_lifts_only_the_gate_it_read_for,
     fault_23_a_gated_account_holds_its_own_operations_and_no_others,
     what_was_read_is_never_unread,
+    an_account_is_told_while_something_of_it_is_unfinished,
 );
 
 const GAP_MS: i64 = 60 * SECOND;
@@ -238,4 +239,33 @@ async fn what_was_read_is_never_unread(world: World) {
     assert_eq!(world.sweep_of(&tenant(), ours()).await, row);
     // An account nobody wrote down yet is read from now on.
     assert_eq!(world.sweep_of(&tenant(), "new").await.swept_until, world.now());
+}
+
+/// By its newest operation, which has the newest credentials; of a merchant's two accounts, each by its own.
+async fn an_account_is_told_while_something_of_it_is_unfinished(world: World) {
+    let unfinished = async || -> Vec<_> {
+        let found = world.store.unfinished_accounts().await.unwrap();
+        found.into_iter().map(|row| (row.tenant, row.frozen.unwrap().account, row.id)).collect()
+    };
+    world.offer("never-sent").await;
+    assert!(unfinished().await.is_empty());
+    let first = world.sent("order-1").await;
+    world.clock.advance(SECOND);
+    let second = world.sent("order-2").await;
+    world.clock.advance(SECOND);
+    let (checkout, intent) = world.offer("order-3").await;
+    let mut elsewhere = submit(&checkout, &intent);
+    elsewhere.frozen.account = account("200");
+    let third = claimed(world.store.submit(elsewhere).await.unwrap());
+    let row = |of: &Claimed, name| (tenant(), account(name), of.operation.id);
+    let mut both = vec![row(&second, ours()), row(&third, "200")];
+    both.sort();
+    let mut told = unfinished().await;
+    told.sort();
+    assert_eq!(told, both);
+    world.commit(outcome(&second, succeeded("object-2"))).await;
+    world.commit(outcome(&third, succeeded("object-3"))).await;
+    assert_eq!(unfinished().await, [row(&first, ours())]);
+    world.commit(outcome(&first, succeeded("object-1"))).await;
+    assert!(unfinished().await.is_empty());
 }
