@@ -12,6 +12,7 @@ use crate::{
     frozen::FrozenRequest,
     listing::Listing,
     observe::{InHand, outcome_words},
+    shared_listing::{Shared, SharedListing, widened},
 };
 
 /// How far our clock and the provider's may be apart, either way: the margin of its key's window as well.
@@ -65,7 +66,12 @@ impl Engine {
         self.call_a_person(claimed, &mut hand)?;
         failpoint!("drive.answered");
         let commit = self.commit(claimed, hand, stepped);
-        self.settle(claimed, commit).await
+        let (tenant, intent) = (&claimed.intent.tenant, claimed.intent.id);
+        if !self.write(claimed, commit).await? && claimed.step == Step::Find {
+            // The lease was shorter than the listing, which is kept: whoever comes next has it.
+            self.store.look_now(tenant.clone(), intent).await?;
+        }
+        self.driven(tenant, intent).await
     }
 
     async fn step(&self, claim: &Claim, hand: &mut InHand) -> Result<Stepped, EngineError> {
@@ -87,7 +93,7 @@ impl Engine {
                 stepped.retry_after_ms = retry_after_ms(&reply);
                 hand.queried(reply, "asked")?;
             }
-            (Step::Find, _) => self.find(claimed, hand, &mut stepped).await?,
+            (Step::Find, _) => self.find(claim, hand, &mut stepped).await?,
             (Step::EndUnsent, _) => {
                 hand.apply(
                     Event::ExecuteUntilPassed,
@@ -116,45 +122,69 @@ impl Engine {
 
     /// Looks for our object in the listing of the frozen account. That it is not there proves something only if the listing is
     /// complete, was begun when no straggling send could take money any more, and another one some time later says the same.
-    async fn find(
-        &self,
-        claimed: &Claimed,
-        hand: &mut InHand,
-        stepped: &mut Stepped,
-    ) -> Result<(), EngineError> {
-        let mut ours = self.list_ours(claimed).await?;
-        stepped.retry_after_ms = ours.retry_after_ms;
-        if self.is_over(claimed) {
+    async fn find(&self, claim: &Claim, hand: &mut InHand, stepped: &mut Stepped) -> Result<(), EngineError> {
+        let claimed = &claim.work;
+        let Some(listing) = self.shared_listing(claim).await? else { return Ok(()) };
+        let gap_ms = self.settings.listing_gap_ms;
+        stepped.retry_after_ms = listing.retry_after_ms;
+        if self.is_over(claimed, claimed.now) {
             // What is only held is sent again as soon as it may.
-            stepped.retry_after_ms = ours.retry_after_ms.max(Some(self.settings.listing_gap_ms));
+            stepped.retry_after_ms = listing.retry_after_ms.max(Some(gap_ms));
         }
-        if !ours.objects.is_empty() {
+        let mut ours = listing.of(claimed.intent.id).to_vec();
+        if !ours.is_empty() {
             stepped.absent_since = None;
-        } else if ours.complete && self.may_prove_absence(claimed) {
-            let since = *stepped.absent_since.get_or_insert(claimed.now);
-            if claimed.now.since_ms(since) >= self.settings.listing_gap_ms {
-                let words = format!("no object of it in the listings of {since} and {}", claimed.now);
+        } else if listing.complete && self.is_evidence(claimed, listing.began) {
+            let since = *stepped.absent_since.get_or_insert(listing.ended);
+            if listing.began.since_ms(since) >= gap_ms {
+                let words = format!("no object of it in the listings of {since} and {}", listing.began);
                 hand.apply(Event::Absent, words)?;
             }
         }
         // Should there be several, what took money decides, wherever it stands in the listing.
-        ours.objects.sort_by_key(|seen| seen.status != ObjectStatus::Succeeded);
-        for seen in ours.objects {
+        ours.sort_by_key(|seen| seen.status != ObjectStatus::Succeeded);
+        for seen in ours {
             hand.observe(seen, "found in the listing")?;
         }
         Ok(())
     }
 
-    /// The objects of an intent in the listing of its frozen account, from its first send on.
+    /// The listing that holds an intent's objects, if there are any: read now, or lately for another operation. None while somebody
+    /// else reads it.
+    async fn shared_listing(&self, claim: &Claim) -> Result<Option<Arc<SharedListing>>, EngineError> {
+        let claimed = &claim.work;
+        let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
+        let (from, to) = self.span_of(claimed);
+        let (span, keep_ms) = (widened(from, to), self.settings.listing_gap_ms);
+        Ok(match self.listings.find(&account, span, claimed.now, keep_ms) {
+            Shared::Read(listing) => Some(listing),
+            Shared::BeingRead => None,
+            Shared::Unread(reading) => {
+                let read = self.list_payments(&account, span, |seen| seen.intent.is_some()).await;
+                let listing = Arc::new(SharedListing::new(read, claimed.now, self.latest_now(claim)));
+                reading.keep(Arc::clone(&listing));
+                Some(listing)
+            }
+        })
+    }
+
+    /// What time it is by the database, at the latest: what has passed since the claim is never taken for less than it is.
+    pub(crate) fn latest_now(&self, claim: &Claim) -> Timestamp {
+        claim.work.now.plus_ms(self.clock.moments().since_ms(claim.began))
+    }
+
+    /// The objects of an intent in the listing of its frozen account, from its first send on, read for it alone.
     pub(crate) async fn list_ours(&self, claimed: &Claimed) -> Result<Listing<Observation>, EngineError> {
         let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
-        // The provider dates its objects by its own clock.
-        let id = claimed.intent.id;
-        let span = Span {
-            from: first_sent_at(claimed).plus_ms(-CLOCKS_DIFFER_MS),
-            to: Some(self.tokens_dead_at(claimed).plus_ms(CLOCKS_DIFFER_MS)),
-        };
+        let ((from, to), id) = (self.span_of(claimed), claimed.intent.id);
+        let span = Span { from, to: Some(to) };
         Ok(self.list_payments(&account, span, |seen| seen.intent == Some(id)).await)
+    }
+
+    /// When its objects can have been made. The provider dates them by its own clock.
+    fn span_of(&self, claimed: &Claimed) -> (Timestamp, Timestamp) {
+        let (from, to) = (first_sent_at(claimed), self.tokens_dead_at(claimed));
+        (from.plus_ms(-CLOCKS_DIFFER_MS), to.plus_ms(CLOCKS_DIFFER_MS))
     }
 
     /// When no straggling send of a payment can take money any more: its card token is dead.
@@ -162,15 +192,23 @@ impl Engine {
         first_sent_at(claimed).plus_ms(self.settings.token_life_ms + self.settings.token_margin_ms)
     }
 
-    /// Whether a listing begun at this claim can be evidence of absence: nothing more is sent, and what was sent is harmless.
+    /// Whether a listing begun at this claim can be evidence of absence.
     pub(crate) fn may_prove_absence(&self, claimed: &Claimed) -> bool {
-        self.provider.proves_absence() && self.is_over(claimed) && claimed.now >= self.tokens_dead_at(claimed)
+        self.is_evidence(claimed, claimed.now)
     }
 
-    /// Whether nothing is sent for it any more.
-    fn is_over(&self, claimed: &Claimed) -> bool {
-        let late = claimed.operation.execute_until.is_some_and(|until| claimed.now >= until);
-        late || claimed.checkout.status == CheckoutStatus::Paid
+    /// Whether a listing that was not begun before `began` can be evidence of absence: nothing more was sent from then on, and what
+    /// had been sent was harmless.
+    fn is_evidence(&self, claimed: &Claimed, began: Timestamp) -> bool {
+        self.provider.proves_absence()
+            && self.is_over(claimed, began)
+            && began >= self.tokens_dead_at(claimed)
+    }
+
+    /// Whether nothing is sent for it from then on. Since when it is paid is not known, only that it is at the claim.
+    fn is_over(&self, claimed: &Claimed, at: Timestamp) -> bool {
+        let late = claimed.operation.execute_until.is_some_and(|until| at >= until);
+        late || (claimed.checkout.status == CheckoutStatus::Paid && at >= claimed.now)
     }
 
     /// What is unresolved long after its last possible send stands before a person; queries go on.

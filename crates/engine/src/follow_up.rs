@@ -281,7 +281,7 @@ impl Engine {
         match (&claimed.step, &claimed.attempt) {
             (Step::Send, Some(attempt)) => self.send_follow_up(claim, &mut hand, attempt.id).await?,
             (Step::Query(object), _) => self.ask_follow_up(claimed, &mut hand, object).await?,
-            (Step::Find, _) => self.find_refund(claimed, &mut hand).await?,
+            (Step::Find, _) => self.find_refund(claim, &mut hand).await?,
             (Step::EndUnsent, _) => {
                 let words = "no send was executed, and no other may follow".to_owned();
                 hand.apply(OperationEvent::ExecuteUntilPassed, words);
@@ -368,7 +368,8 @@ impl Engine {
 
     /// Looks for our refund among those of its payment, by the operation it names. That it is not there, a person may judge when
     /// two complete listings agree and the key is dead.
-    async fn find_refund(&self, claimed: &Claimed, hand: &mut FollowUpInHand<'_>) -> Result<(), EngineError> {
+    async fn find_refund(&self, claim: &Claim, hand: &mut FollowUpInHand<'_>) -> Result<(), EngineError> {
+        let claimed = &claim.work;
         let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
         let first = claimed.operation.first_sent_at.unwrap_or(claimed.now);
         let span = Span { from: first.plus_ms(-CLOCKS_DIFFER_MS), to: None };
@@ -381,7 +382,7 @@ impl Engine {
                 hand.see_refund(seen, "found in the listing");
             }
             None if listing.complete && key_is_dead(claimed) => {
-                hand.absent_since.get_or_insert(claimed.now);
+                hand.absent_since.get_or_insert(self.latest_now(claim));
                 hand.apply(OperationEvent::Overdue, "not in the listing, and its key is dead".to_owned());
             }
             None => {

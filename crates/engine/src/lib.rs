@@ -13,6 +13,7 @@ mod look;
 mod observe;
 mod outbox;
 mod review;
+mod shared_listing;
 mod shopper;
 mod submit;
 mod sweep;
@@ -35,6 +36,7 @@ pub use inbox::Accepted;
 pub use look::Looked;
 pub use outbox::{Again, Delivery, Mail, Sender, Webhook};
 pub use review::{MAX_REVIEW_ITEMS, Resolved, Verdict, item_id};
+pub use shared_listing::Listings;
 pub use shopper::Released;
 pub use submit::{Submission, SubmitOutcome};
 pub use sweep::Swept;
@@ -134,6 +136,8 @@ pub struct Engine {
     pub clock: Arc<dyn Clock>,
     /// Hears of changes.
     pub changes: Arc<dyn Changes>,
+    /// What was read lately of providers' listings.
+    pub listings: Listings,
     /// Seals and tokens.
     pub vault: Arc<Vault>,
     /// Settings.

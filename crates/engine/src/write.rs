@@ -1,6 +1,7 @@
 //! Writes down what came of a claim, and says so.
 
-use store::{Claimed, Commit, Committed, StoreError};
+use payment::IntentId;
+use store::{Claimed, Commit, Committed, StoreError, Tenant};
 
 use crate::{Engine, EngineError, drive::Driven, failpoint::failpoint};
 
@@ -8,7 +9,12 @@ impl Engine {
     /// One fenced commit, and how things stand then.
     pub(crate) async fn settle(&self, claimed: &Claimed, commit: Commit) -> Result<Driven, EngineError> {
         self.write(claimed, commit).await?;
-        let (checkout, intent) = self.reread(&claimed.intent.tenant, claimed.intent.id).await?;
+        self.driven(&claimed.intent.tenant, claimed.intent.id).await
+    }
+
+    /// How things stand.
+    pub(crate) async fn driven(&self, tenant: &Tenant, intent: IntentId) -> Result<Driven, EngineError> {
+        let (checkout, intent) = self.reread(tenant, intent).await?;
         Ok(Driven { checkout, intent })
     }
 

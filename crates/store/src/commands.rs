@@ -434,7 +434,7 @@ pub struct Commit {
     pub not_before_ms: Option<i64>,
     /// A look that was not due: what was planned stays planned, and the claims without a result stay counted.
     pub out_of_turn: bool,
-    /// When the first complete listing without it began that can be evidence of absence.
+    /// When the first complete listing without it was read that can be evidence of absence.
     pub absent_since: Option<Timestamp>,
     /// Where nothing was ever sent, as far as our rows know, and an object exists all the same: the account to ask about it.
     pub adopted: Option<Frozen>,

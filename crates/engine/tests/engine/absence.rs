@@ -1,6 +1,8 @@
 //! "Not executed, by evidence": two complete listings, some time apart, both begun when a straggling send could take no money any
 //! more. Nothing less ends what is unknown.
 
+mod shared;
+
 use engine::Engine;
 use payment::{CanceledReason, CheckoutStatus, State, StateName};
 

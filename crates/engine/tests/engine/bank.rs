@@ -18,6 +18,7 @@ use payment::{
 };
 use providers::{Account, Encoded, Notice, Outgoing, Page, PayRequest, Provider, RefundRequest, Reply, Span};
 use store::{Clock, Store, Tenant};
+use tokio::sync::Notify;
 
 pub use self::{
     faults::Fault,
@@ -80,6 +81,9 @@ struct Books {
     refund_decisions: VecDeque<RefundStatus>,
     secrets: BTreeMap<String, String>,
     listing: Listing,
+    /// The next listings wait here before their first page.
+    listing_gates: VecDeque<Arc<Notify>>,
+    reading: usize,
     proves_nothing: bool,
     paused: usize,
     broke_its_word: bool,
@@ -350,6 +354,12 @@ impl Provider for Bank {
     }
 
     async fn list(&self, account: &Account, span: Span, cursor: Option<&str>) -> Page<Observation> {
+        let gate = self.books().listing_gates.pop_front();
+        if let Some(gate) = gate {
+            self.books().reading += 1;
+            gate.notified().await;
+            self.books().reading -= 1;
+        }
         self.page(account, span, cursor, |ledger| {
             let rows = ledger.objects.iter().enumerate();
             let own = rows.filter(|(_, object)| object.account == account.id);

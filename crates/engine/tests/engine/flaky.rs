@@ -142,6 +142,10 @@ impl Store for Flaky {
         self.inner.beat().await
     }
 
+    async fn unfinished_accounts(&self) -> Result<Vec<OperationRecord>, StoreError> {
+        self.inner.unfinished_accounts().await
+    }
+
     async fn sweep(
         &self,
         tenant: Tenant,

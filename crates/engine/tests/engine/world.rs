@@ -6,7 +6,8 @@ use std::{
 };
 
 use engine::{
-    CheckoutOutcome, Claim, Driven, Engine, IntentOutcome, Settings, Submission, SubmitOutcome, Vault,
+    CheckoutOutcome, Claim, Driven, Engine, IntentOutcome, Listings, Settings, Submission, SubmitOutcome,
+    Vault,
 };
 use payment::{
     Capture, CheckoutId, CheckoutStatus, Currency, Fingerprint, Holder, IdempotencyKey, IntentId, KeyKind,
@@ -261,6 +262,7 @@ impl World {
             answers: Arc::new(PlainAnswers),
             clock: Arc::new(self.clock.clone()),
             changes: Arc::clone(&self.heard) as _,
+            listings: Listings::default(),
             vault: Arc::clone(&self.vault),
             settings: Settings {
                 holder: Holder(self.ids.uuid()),

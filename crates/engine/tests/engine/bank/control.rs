@@ -5,6 +5,7 @@ use std::sync::Arc;
 use payment::{IntentId, Money, ObjectId, ObjectStatus, OperationId, OperationKind, OrderId, RefundStatus};
 use providers::{About, Account, Notice, Secret};
 use store::Store;
+use tokio::sync::Notify;
 
 use super::{
     Bank, Fault, Lie, Listing, Object, Refund, Sent,
@@ -104,6 +105,11 @@ impl Bank {
         self.books().listing.down = down;
     }
 
+    /// The next listing is not answered before this is told.
+    pub fn listing_waits(&self, gate: Arc<Notify>) {
+        self.books().listing_gates.push_back(gate);
+    }
+
     /// It lets go of what waits for the shopper, too.
     pub fn cancels_what_waits(&self) {
         self.books().ledger.cancels_what_waits = true;
@@ -147,6 +153,11 @@ impl Bank {
 
 /// What the bank has seen.
 impl Bank {
+    /// Listings that wait to be answered.
+    pub fn reading(&self) -> usize {
+        self.books().reading
+    }
+
     /// Payment requests that arrived.
     pub fn sent(&self) -> Vec<Sent> {
         self.sent_for(OperationKind::Pay)
