@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod absence;
+mod alarms;
 mod bank;
 mod check;
 mod clocks;

@@ -22,6 +22,7 @@ scenarios! {
     a_decline_at_once_is_told_to_nobody,
     a_decline_after_a_wait_is_told_to_the_shopper,
     what_is_never_executed_is_told_to_the_shopper,
+    r20_a_shopper_who_has_paid_is_not_told_that_no_money_was_taken,
     a_decline_that_a_later_holder_learns_is_told_to_the_shopper,
     the_sum_told_is_the_one_that_was_taken,
     a_sum_that_a_person_judged_is_told_as_it_was_taken,
@@ -187,6 +188,27 @@ async fn what_is_never_executed_is_told_to_the_shopper(world: World) {
     assert_eq!(world.state(&offer).await, StateName::Canceled);
     let kinds: Vec<_> = world.effects(&offer).await.iter().map(|effect| effect.kind).collect();
     assert_eq!(kinds, [EffectKind::ResultKnown]);
+}
+
+/// The mail of the first try waits for the mail server while the second try pays.
+async fn r20_a_shopper_who_has_paid_is_not_told_that_no_money_was_taken(world: World) {
+    let engine = world.engine();
+    world.bank.decides(ObjectStatus::Ended(Ending::Declined { code: "insufficient_funds".into() }));
+    world.bank.next([Fault::LoseAnswer]);
+    let first = pay_with_address(&world, "1").await;
+    world.settle(&engine).await;
+    assert_eq!(world.effect(&first, EffectKind::ResultKnown).await.state, EffectState::Waiting);
+    let (_, second) = world.try_again(&engine, &first, "again").await;
+    let submission = Submission { email: Some(ADDRESS.into()), ..second.submission("tok_2") };
+    engine.drive(claimed(engine.submit(submission).await.unwrap())).await.unwrap();
+    assert_eq!(world.status(&second).await, CheckoutStatus::Paid);
+    world.deliver_all(&first).await;
+    world.deliver_all(&second).await;
+    let effect = world.effect(&first, EffectKind::ResultKnown).await;
+    assert_eq!((effect.state, effect.tries), (EffectState::NotWanted, 1));
+    assert_eq!(effect.outcome.as_deref(), Some("the order was paid meanwhile"));
+    let mails: Vec<_> = world.outside.mails().iter().map(|mail| mail.kind).collect();
+    assert_eq!(mails, [EffectKind::Receipt], "the receipt says it all");
 }
 
 /// Taken over and declined in one commit: no row ever said that the result is unknown.

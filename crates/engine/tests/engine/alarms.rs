@@ -1,0 +1,116 @@
+//! What is told to the operator's log at once, since no row and no screen would make anybody look.
+
+use std::{
+    fmt::{Debug, Write},
+    sync::{Arc, Mutex},
+};
+
+use tracing::{
+    Event, Level, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+    subscriber::DefaultGuard,
+};
+
+use crate::{
+    bank::{Fault, pending},
+    merchant::{ACCOUNT, secret_of},
+    scenarios,
+    world::World,
+};
+
+scenarios! {
+    fault_49b_whoever_is_turned_away_by_the_provider_alarms_the_merchant,
+    fault_49b_a_question_that_is_turned_away_alarms_too,
+    what_passes_by_itself_alarms_nobody,
+}
+
+const TURNED_AWAY: &str = "the provider turns us away";
+
+/// Errors that are logged in this thread, a line each.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn open() -> (Self, DefaultGuard) {
+        let log = Self::default();
+        (log.clone(), tracing::subscriber::set_default(log))
+    }
+
+    /// The alarms since the last time it was asked.
+    fn alarms(&self) -> Vec<String> {
+        self.0.lock().unwrap().drain(..).filter(|line| line.contains(TURNED_AWAY)).collect()
+    }
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::ERROR
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line::default();
+        event.record(&mut line);
+        self.0.lock().unwrap().push(line.0);
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+#[derive(Default)]
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        write!(self.0, "{field}={value:?} ").unwrap();
+    }
+}
+
+/// 401 and 403, 404 and 405: no decline, and nothing that waiting heals.
+async fn fault_49b_whoever_is_turned_away_by_the_provider_alarms_the_merchant(world: World) {
+    let (engine, (log, _guard)) = (world.engine(), Log::open());
+    for (order, fault, words) in [("1", Fault::Unauthorized, "401 or 403"), ("2", Fault::NotFound, "404 or 405")]
+    {
+        world.bank.next([fault]);
+        let offer = world.paying(&engine, order).await;
+        let alarms = log.alarms();
+        assert_eq!(alarms.len(), 1, "{alarms:?}");
+        for part in [&offer.intent.id.to_string(), ACCOUNT, words] {
+            assert!(alarms[0].contains(part), "{part} in {alarms:?}");
+        }
+        assert!(!alarms[0].contains(&secret_of(ACCOUNT)), "{alarms:?}");
+    }
+}
+
+async fn fault_49b_a_question_that_is_turned_away_alarms_too(world: World) {
+    let (engine, (log, _guard)) = (world.engine(), Log::open());
+    world.bank.decides(pending());
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!(log.alarms(), [""; 0]);
+    for fault in [Fault::Unauthorized, Fault::NotFound] {
+        world.bank.next_query(fault);
+        world.wake(&engine, &offer).await;
+        assert_eq!(log.alarms().len(), 1);
+    }
+}
+
+async fn what_passes_by_itself_alarms_nobody(world: World) {
+    let (engine, (log, _guard)) = (world.engine(), Log::open());
+    let faults = [Fault::NotSent, Fault::RateLimited(None), Fault::Error500Before, Fault::LoseAnswer];
+    world.bank.next(faults);
+    world.paying(&engine, "1").await;
+    world.settle(&engine).await;
+    world.bank.next([Fault::BadRequest]);
+    world.paying(&engine, "2").await;
+    assert_eq!(log.alarms(), [""; 0]);
+}
