@@ -144,8 +144,8 @@ pub enum ReviewCommand {
         /// Why; it is kept
         #[arg(long, value_name = "TEXT")]
         reason: String,
-        /// What shows that no money was taken, where the provider cannot be asked
-        #[arg(long, value_name = "TEXT", conflicts_with_all = ["charged", "executed", "not_executed", "refund_extra"])]
+        /// What shows it, where the provider cannot be asked; it is kept
+        #[arg(long, value_name = "TEXT", conflicts_with = "refund_extra")]
         evidence: Option<String>,
     },
 }

@@ -88,8 +88,8 @@ impl Engine {
                 hand.sent(reply, &attempt.id.to_string())?;
             }
             (Step::Query(object), _) => {
-                let frozen = self.frozen(&claimed.intent.tenant, &claimed.operation).await?;
-                let reply = self.provider.query(&frozen.account, object).await;
+                let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
+                let reply = self.provider.query(&account, object).await;
                 stepped.retry_after_ms = retry_after_ms(&reply);
                 hand.queried(reply, "asked")?;
             }
@@ -153,7 +153,7 @@ impl Engine {
     /// else reads it.
     async fn shared_listing(&self, claim: &Claim) -> Result<Option<Arc<SharedListing>>, EngineError> {
         let claimed = &claim.work;
-        let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
+        let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
         let (from, to) = self.span_of(claimed);
         let (span, keep_ms) = (widened(from, to), self.settings.listing_gap_ms);
         Ok(match self.listings.find(&account, span, claimed.now, keep_ms) {
@@ -175,7 +175,7 @@ impl Engine {
 
     /// The objects of an intent in the listing of its frozen account, from its first send on, read for it alone.
     pub(crate) async fn list_ours(&self, claimed: &Claimed) -> Result<Listing<Observation>, EngineError> {
-        let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
+        let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
         let ((from, to), id) = (self.span_of(claimed), claimed.intent.id);
         let span = Span { from, to: Some(to) };
         Ok(self.list_payments(&account, span, |seen| seen.intent == Some(id)).await)

@@ -8,7 +8,7 @@ use payment::{
 use providers::{Account, RefundRequest, Reply, Span};
 use store::{
     Change, ChargeRecord, Claimed, Commit, FollowUp, Frozen, OpenFollowUp, OpenedFollowUp, OperationRecord,
-    Stage, StoreError, Task, Tenant,
+    Stage, StoreError, Story, Task, Tenant,
 };
 
 use crate::{
@@ -204,7 +204,9 @@ impl Engine {
     ) -> Result<OpenedFollowUp, EngineError> {
         let story = self.store.story(tenant.clone(), intent).await?;
         let story = story.ok_or_else(|| StoreError::Unreadable(format!("{intent} is gone")))?;
-        let (paid_to, provider, account) = self.paid_to(tenant, &story.operation).await?;
+        let Some((paid_to, provider, account)) = self.account_holding(tenant, &story, &target).await? else {
+            return Ok(OpenedFollowUp::NotNow);
+        };
         let ids = self.ids.new_ids();
         let encoded = match (kind, amount) {
             (OperationKind::Capture, Some(amount)) => self.provider.encode_capture(&target, amount),
@@ -250,6 +252,39 @@ impl Engine {
         Ok(opened?)
     }
 
+    /// The account in which an object of an intent lies: a charge's own, which need not be the payment's. None where nobody here
+    /// has the credentials of a charge's account.
+    async fn account_holding(
+        &self,
+        tenant: &Tenant,
+        story: &Story,
+        object: &ObjectId,
+    ) -> Result<Option<(Account, String, ProviderAccount)>, EngineError> {
+        let Some(charge) = story.charges.iter().find(|charge| charge.object == *object) else {
+            return Ok(Some(self.paid_to(tenant, &story.operation).await?));
+        };
+        for row in std::iter::once(&story.operation).chain(&story.follow_ups) {
+            let lies_there = row.frozen.as_ref().is_some_and(|frozen| frozen.account == charge.account);
+            if lies_there && self.unaskable(row).await?.is_none() {
+                return Ok(Some(self.paid_to(tenant, row).await?));
+            }
+        }
+        match self.directory.merchant(tenant).await? {
+            Some(merchant) if merchant.account == charge.account => {
+                Ok(Some((self.account_of(&merchant)?, merchant.provider, merchant.account)))
+            }
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    /// Whether a charge can be given back by us: its account's credentials are at hand.
+    pub async fn can_refund(&self, charge: &ChargeRecord) -> Result<bool, EngineError> {
+        let Some(story) = self.store.story(charge.tenant.clone(), charge.intent).await? else {
+            return Ok(false);
+        };
+        Ok(self.account_holding(&charge.tenant, &story, &charge.object).await?.is_some())
+    }
+
     /// The payment's own account, whatever the merchant's is now; the merchant's where nothing of it was ever sent by us.
     pub(crate) async fn paid_to(
         &self,
@@ -258,7 +293,7 @@ impl Engine {
     ) -> Result<(Account, String, ProviderAccount), EngineError> {
         match &pay.frozen {
             Some(frozen) => {
-                let account = self.frozen(tenant, pay).await?.account;
+                let account = self.frozen_account(tenant, pay).await?;
                 Ok((account, frozen.provider.clone(), frozen.account.clone()))
             }
             None => {
@@ -342,7 +377,7 @@ impl Engine {
         hand: &mut FollowUpInHand<'_>,
         object: &ObjectId,
     ) -> Result<(), EngineError> {
-        let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
+        let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
         if hand.follow_up.kind == OperationKind::Refund {
             let reply = self.provider.query_refund(&account, object).await;
             hand.retry_after_ms = retry_after_ms(&reply);
@@ -370,7 +405,7 @@ impl Engine {
     /// two complete listings agree and the key is dead.
     async fn find_refund(&self, claim: &Claim, hand: &mut FollowUpInHand<'_>) -> Result<(), EngineError> {
         let claimed = &claim.work;
-        let account = self.frozen(&claimed.intent.tenant, &claimed.operation).await?.account;
+        let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
         let first = claimed.operation.first_sent_at.unwrap_or(claimed.now);
         let span = Span { from: first.plus_ms(-CLOCKS_DIFFER_MS), to: None };
         let listing = self.list_refunds(&account, &hand.follow_up.target, span).await;

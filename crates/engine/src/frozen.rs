@@ -40,26 +40,49 @@ pub(crate) struct FrozenRequest {
 }
 
 impl Engine {
-    /// The account and the request an operation was frozen with (R15). The secret is the newest one known for that very account.
+    /// The account and the request an operation was frozen with (R15).
     pub(crate) async fn frozen(
         &self,
         tenant: &Tenant,
         operation: &OperationRecord,
     ) -> Result<FrozenRequest, EngineError> {
+        let account = self.frozen_account(tenant, operation).await?;
+        let frozen = self.frozen_of(operation)?;
+        let Content { body, .. } = self.content(tenant, operation, frozen)?;
+        Ok(FrozenRequest { account, method: frozen.method.clone(), path: frozen.path.clone(), body })
+    }
+
+    /// The account alone, with the newest secret known for that very account: whoever only asks needs no request that opens.
+    pub(crate) async fn frozen_account(
+        &self,
+        tenant: &Tenant,
+        operation: &OperationRecord,
+    ) -> Result<Account, EngineError> {
+        let frozen = self.frozen_of(operation)?;
+        let secret = match self.newest_secret(tenant, frozen).await? {
+            Some(secret) => secret,
+            None => self.content(tenant, operation, frozen)?.secret,
+        };
+        Ok(Account { url: frozen.url.clone(), id: frozen.account.as_str().to_owned(), secret })
+    }
+
+    fn frozen_of<'o>(&self, operation: &'o OperationRecord) -> Result<&'o Frozen, EngineError> {
         let missing = || StoreError::Unreadable("a claimed operation has no frozen request".to_owned());
         let frozen = operation.frozen.as_ref().ok_or_else(missing)?;
         if frozen.provider != self.provider.name() {
             return Err(EngineError::UnknownProvider(frozen.provider.clone()));
         }
+        Ok(frozen)
+    }
+
+    fn content(
+        &self,
+        tenant: &Tenant,
+        operation: &OperationRecord,
+        frozen: &Frozen,
+    ) -> Result<Content, EngineError> {
         let opened = self.vault.open(&frozen.sealed_body, &Seal::request(tenant, operation.intent))?;
-        let content = Content::from_bytes(&opened).ok_or(SealError)?;
-        let secret = self.newest_secret(tenant, frozen).await?.unwrap_or(content.secret);
-        Ok(FrozenRequest {
-            account: Account { url: frozen.url.clone(), id: frozen.account.as_str().to_owned(), secret },
-            method: frozen.method.clone(),
-            path: frozen.path.clone(),
-            body: content.body,
-        })
+        Ok(Content::from_bytes(&opened).ok_or(SealError)?)
     }
 
     /// The merchant's present secret, if it is still this account's: keys are rotated while payments are under way.

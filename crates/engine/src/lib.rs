@@ -35,7 +35,7 @@ pub use drive::{Claim, Driven};
 pub use inbox::Accepted;
 pub use look::Looked;
 pub use outbox::{Again, Delivery, Mail, Sender, Webhook};
-pub use review::{MAX_REVIEW_ITEMS, Resolved, Verdict, item_id};
+pub use review::{Grounds, MAX_REVIEW_ITEMS, Resolved, Verdict, item_id};
 pub use shared_listing::Listings;
 pub use shopper::Released;
 pub use submit::{Submission, SubmitOutcome};

@@ -160,7 +160,7 @@ fn what_is_against_the_provider_or_makes_no_sense_is_refused(trouble: &Trouble) 
         &[payment, "--not-charged"][..],
         &[payment, "--reason", "no verdict"],
         &[payment, "--not-charged", "--not-executed", "--reason", "two verdicts"],
-        &[payment, "--charged", "x", "--evidence", "y", "--reason", "evidence of nothing"],
+        &[&trouble.extra, "--refund-extra", "--evidence", "y", "--reason", "evidence of nothing"],
         &["--not-charged", "--reason", "no id"],
     ] {
         let ended = resolve(wrong);
@@ -237,6 +237,45 @@ fn what_may_not_have_arrived_is_listed() {
     told(&trouble.place.run(&["review", "list"]), &parts);
 }
 
+/// The provider is none that this version knows: nobody can ask, and evidence decides.
+#[test]
+fn what_cannot_be_asked_about_is_ended_by_evidence() {
+    let trouble = Trouble::new();
+    let database = Connection::open(trouble.place.path("payonce-data/payonce.db")).unwrap();
+    let elsewhere = "UPDATE operation SET provider_kind = 'elsewhere' WHERE stage = 'review'";
+    assert_eq!(database.execute(elsewhere, []).unwrap(), 2);
+    let why = "the provider cannot be asked: this version knows none that is called elsewhere";
+    let (payment, refund) = (trouble.payment.as_str(), trouble.refund.as_str());
+    for (id, charged, other) in [
+        (payment, "--charged OBJECT --evidence TEXT", "--not-charged --evidence TEXT"),
+        (refund, "--executed REFUND --evidence TEXT", "--not-executed --evidence TEXT"),
+    ] {
+        let show = trouble.place.run(&["review", "show", id]);
+        told(
+            &show,
+            &[why, &format!("resolve {id} {charged} --reason"), &format!("resolve {id} {other} --reason")],
+        );
+        assert!(!show.stdout.contains("asked first"), "{}", show.stdout);
+    }
+    let resolve = |id: &str, verdict: [&str; 2], evidence: &[&str]| {
+        let arguments = [&["review", "resolve", id, "--reason", "ticket 7"], &verdict[..], evidence].concat();
+        trouble.place.run(&arguments)
+    };
+    for (id, verdict, event) in [
+        (payment, ["--charged", &trouble.taken], "judged_charged"),
+        (refund, ["--executed", &trouble.made], "judged_executed"),
+    ] {
+        resolve(id, verdict, &[]).refused(&[why, "--evidence"]);
+        assert_eq!(resolve(id, verdict, &["--evidence", "statement of May"]).code, Some(0), "{event}");
+    }
+    for order in ["A-1", "B-2"] {
+        told(
+            &trouble.place.run(&["review", "show", order]),
+            &["ticket 7; evidence: statement of May", why, "Nothing waits for a person here."],
+        );
+    }
+}
+
 /// However much waits, nothing is out of a person's reach.
 #[test]
 fn what_is_beyond_the_list_is_said_and_can_be_shown_and_ended() {
@@ -249,7 +288,12 @@ fn what_is_beyond_the_list_is_said_and_can_be_shown_and_ended() {
     let list = trouble.place.run(&["review", "list"]);
     told(&list, &["More than 1000 things wait for a person", "the first 1000 of each kind", "till-1000"]);
     assert!(!list.stdout.contains("till-1001"));
-    told(&trouble.place.run(&["review", "show", "till-1001"]), &["Object till-1001 took 1.00 RUB"]);
+    let show = trouble.place.run(&["review", "show", "till-1001"]);
+    told(
+        &show,
+        &["Object till-1001 took 1.00 RUB", "It can pay no order now: it names no order", "--not-charged"],
+    );
+    assert!(!show.stdout.contains("--charged"), "what would be refused is not offered:\n{}", show.stdout);
     let resolve =
         |id| trouble.place.run(&["review", "resolve", id, "--not-charged", "--reason", "the till's"]);
     told(&resolve("till-1001"), &["till-1001 has nothing to do with"]);

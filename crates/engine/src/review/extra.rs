@@ -3,7 +3,7 @@
 use payment::Money;
 use store::{ChargeRecord, OpenedFollowUp};
 
-use super::{Resolved, Verdict, done, refused};
+use super::{Grounds, Resolved, Verdict, done, refused};
 use crate::{Engine, EngineError};
 
 impl Engine {
@@ -11,12 +11,12 @@ impl Engine {
         &self,
         charge: &ChargeRecord,
         verdict: Verdict,
-        reason: &str,
+        grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
         if verdict != Verdict::RefundExtra {
             return refused("an extra charge is ended by --refund-extra");
         }
-        match self.refund_charge(charge, format!("a person: {reason}")).await? {
+        match self.refund_charge(charge, format!("a person: {grounds}")).await? {
             OpenedFollowUp::Fresh(operation) => {
                 let left_minor = charge.amount.minor() - charge.reserved_minor - charge.refunded_minor;
                 let left = Money::from_minor(left_minor, charge.amount.currency()).unwrap_or(charge.amount);
@@ -30,7 +30,12 @@ impl Engine {
                 refused(format!("{} is being given back already", charge.object))
             }
             OpenedFollowUp::Exceeds { .. } => refused("there is nothing left to refund"),
-            OpenedFollowUp::NotNow => refused("the charge is not known any more"),
+            OpenedFollowUp::NotNow => refused(format!(
+                "{} lies in account {}, whose secret nobody here has any more: give it back in the provider's dashboard, or make \
+                 that account the merchant's again",
+                charge.object,
+                charge.account.as_str()
+            )),
         }
     }
 }

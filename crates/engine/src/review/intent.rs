@@ -1,15 +1,17 @@
 //! A payment in review: the object that took its money, or the proof that none did.
 
-use payment::{Event, IntentId, ObjectId, ObjectStatus, StateName};
+use payment::{Event, IntentId, Money, ObjectId, ObjectStatus, ProviderAccount, StateName};
 use providers::Reply;
 use store::{Claimed, LookOf, Looking, Tenant};
 
-use super::{HELD, Resolved, Verdict, done, refused, waiting};
+use super::{Grounds, HELD, Resolved, Verdict, done, refused, waiting};
 use crate::{
     Engine, EngineError,
     follow_up::KEY_DEAD_MS,
     observe::{InHand, status_words},
 };
+
+const SILENT: &str = "the provider cannot say now that there is no such payment";
 
 impl Engine {
     pub(super) async fn resolve_intent(
@@ -17,7 +19,7 @@ impl Engine {
         tenant: &Tenant,
         intent: IntentId,
         verdict: Verdict,
-        reason: &str,
+        grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
         let claimed = match self.claim_look(tenant, LookOf::Intent(intent)).await? {
             Looking::Claimed(claimed) => *claimed,
@@ -30,10 +32,8 @@ impl Engine {
                 "{intent} does not wait for a person any more: it is {}",
                 claimed.intent.state.name()
             )),
-            Verdict::Charged(object) => self.judge_charged(&claimed, &mut hand, object, reason).await?,
-            Verdict::NotCharged { evidence } => {
-                self.judge_not_charged(&claimed, &mut hand, evidence, reason).await?
-            }
+            Verdict::Charged(object) => self.judge_charged(&claimed, &mut hand, object, grounds).await?,
+            Verdict::NotCharged => self.judge_not_charged(&claimed, &mut hand, grounds).await?,
             Verdict::Executed(_) | Verdict::NotExecuted | Verdict::RefundExtra => {
                 Resolved::Refused("a payment is ended by --charged OBJECT or --not-charged".to_owned())
             }
@@ -46,9 +46,12 @@ impl Engine {
         claimed: &Claimed,
         hand: &mut InHand,
         object: ObjectId,
-        reason: &str,
+        grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
-        let (account, account_id) = self.account_for(claimed).await?;
+        let (account, account_id) = match self.asked(&claimed.operation).await? {
+            Ok(known) => known,
+            Err(why) => return self.believe_charged(claimed, hand, object, grounds, &why).await,
+        };
         let Reply::Object(seen) = self.provider.query(&account, &object).await else {
             return refused(format!(
                 "the provider does not show {object} now: check its id, or try again later"
@@ -57,16 +60,11 @@ impl Engine {
         if seen.status != ObjectStatus::Succeeded {
             return refused(format!("{object} took no money: it is {}", status_words(&seen.status)));
         }
-        let tenant = claimed.intent.tenant.clone();
-        let standing = self.store.standing(tenant, account_id.clone(), object.clone(), seen.intent).await?;
-        if let Some(charge) = standing.charge {
-            return refused(format!("{object} is known already as the charge of {}", charge.intent));
+        if let Some(words) = self.known_as(claimed, &account_id, &object).await? {
+            return refused(words);
         }
         if seen.intent.is_some_and(|named| named != claimed.intent.id) {
             return refused(format!("{object} names another payment of ours"));
-        }
-        if standing.stranger.is_some_and(|stranger| stranger.resolution.is_none()) {
-            return refused(format!("{object} waits for a person by itself: `payonce review show {object}`"));
         }
         let order = seen.order.filter(|named| *named != claimed.checkout.order);
         if let Some(order) = order
@@ -74,16 +72,51 @@ impl Engine {
         {
             return refused(format!("{object} names order {order}, which is another one of ours"));
         }
-        let words = format!("a person: object {object}, {}: {reason}", seen.amount);
+        let words = format!("a person: object {object}, {}: {grounds}", seen.amount);
         hand.apply(Event::JudgedCharged { object: object.clone() }, words)?;
         // What was taken is written down, not what was asked for.
         for charge in &mut hand.charges {
             charge.account = account_id.clone();
             charge.amount = seen.amount;
         }
-        hand.object.get_or_insert(object.clone());
-        let (intent, order) = (claimed.intent.id, &claimed.checkout.order);
-        done(format!("{intent} is paid: {object} took {} for order {order}", seen.amount))
+        paid(claimed, hand, object, seen.amount)
+    }
+
+    /// Nobody can be asked: what the person has in hand decides, unless our own rows know better.
+    async fn believe_charged(
+        &self,
+        claimed: &Claimed,
+        hand: &mut InHand,
+        object: ObjectId,
+        grounds: &Grounds,
+        why: &str,
+    ) -> Result<Resolved, EngineError> {
+        let Some(frozen) = &claimed.operation.frozen else { return refused(why) };
+        if let Some(words) = self.known_as(claimed, &frozen.account, &object).await? {
+            return refused(words);
+        }
+        if grounds.evidence.is_none() {
+            return refused(format!("{why}; say by --evidence what shows that {object} took the money"));
+        }
+        let words = format!("a person: object {object}: {grounds} ({why})");
+        hand.apply(Event::JudgedCharged { object: object.clone() }, words)?;
+        paid(claimed, hand, object, claimed.intent.amount)
+    }
+
+    /// What our own rows know an object as, where it cannot pay this intent.
+    async fn known_as(
+        &self,
+        claimed: &Claimed,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Result<Option<String>, EngineError> {
+        let tenant = claimed.intent.tenant.clone();
+        let standing = self.store.standing(tenant, account.clone(), object.clone(), None).await?;
+        if let Some(charge) = standing.charge {
+            return Ok(Some(format!("{object} is known already as the charge of {}", charge.intent)));
+        }
+        let waits = standing.stranger.is_some_and(|stranger| stranger.resolution.is_none());
+        Ok(waits.then(|| format!("{object} waits for a person by itself: `payonce review show {object}`")))
     }
 
     /// Refused until absence is proved: by two complete listings, or, where the provider cannot be asked at all, by the time after
@@ -92,17 +125,19 @@ impl Engine {
         &self,
         claimed: &Claimed,
         hand: &mut InHand,
-        evidence: Option<String>,
-        reason: &str,
+        grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
+        let account = match self.asked(&claimed.operation).await? {
+            Ok((account, _)) => account,
+            Err(why) => return self.judge_without_listing(claimed, hand, grounds, &why),
+        };
         if let Some(object) = claimed.intent.state.object() {
-            let (account, _) = self.account_for(claimed).await?;
             return match self.provider.query(&account, object).await {
                 Reply::Object(seen) => match seen.status {
                     ObjectStatus::Ended(_) => {
                         hand.apply(
                             Event::JudgedNotCharged,
-                            format!("a person, object {object} ended: {reason}"),
+                            format!("a person, object {object} ended: {grounds}"),
                         )?;
                         ended_without_money(claimed)
                     }
@@ -114,7 +149,7 @@ impl Engine {
                     )),
                 },
                 Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
-                    self.judge_without_listing(claimed, hand, evidence, reason)
+                    self.judge_without_listing(claimed, hand, grounds, SILENT)
                 }
             };
         }
@@ -127,7 +162,7 @@ impl Engine {
             ));
         }
         if !listing.complete || !self.provider.proves_absence() {
-            return self.judge_without_listing(claimed, hand, evidence, reason);
+            return self.judge_without_listing(claimed, hand, grounds, SILENT);
         }
         if !self.may_prove_absence(claimed) {
             let left = waiting(self.tokens_dead_at(claimed), claimed.now);
@@ -138,7 +173,7 @@ impl Engine {
             Some(since) if claimed.now.since_ms(since) >= gap_ms => {
                 hand.apply(
                     Event::JudgedNotCharged,
-                    format!("a person, and listings since {since}: {reason}"),
+                    format!("a person, and listings since {since}: {grounds}"),
                 )?;
                 ended_without_money(claimed)
             }
@@ -153,26 +188,34 @@ impl Engine {
         &self,
         claimed: &Claimed,
         hand: &mut InHand,
-        evidence: Option<String>,
-        reason: &str,
+        grounds: &Grounds,
+        why: &str,
     ) -> Result<Resolved, EngineError> {
-        let Some(evidence) = evidence else {
-            return refused(
-                "the provider cannot say now that there is no such payment; say by --evidence what shows it",
-            );
-        };
+        if grounds.evidence.is_none() {
+            return refused(format!("{why}; say by --evidence what shows that no money was taken"));
+        }
         let window_ms = self.provider.resend_window_ms().unwrap_or(0);
         let first_sent = claimed.operation.first_sent_at.unwrap_or(claimed.now);
         let dead_at = first_sent.plus_ms(window_ms + KEY_DEAD_MS);
         if claimed.now < dead_at {
             let left = waiting(dead_at, claimed.now);
-            return refused(format!(
-                "the provider cannot say now that there is no such payment, and a request could still be executed; wait {left}"
-            ));
+            return refused(format!("{why}, and a request could still be executed; wait {left}"));
         }
-        hand.apply(Event::JudgedNotCharged, format!("a person: {reason}; evidence: {evidence}"))?;
+        hand.apply(Event::JudgedNotCharged, format!("a person: {grounds} ({why})"))?;
         ended_without_money(claimed)
     }
+}
+
+fn paid(
+    claimed: &Claimed,
+    hand: &mut InHand,
+    object: ObjectId,
+    amount: Money,
+) -> Result<Resolved, EngineError> {
+    let (intent, order) = (claimed.intent.id, &claimed.checkout.order);
+    let words = format!("{intent} is paid: {object} took {amount} for order {order}");
+    hand.object.get_or_insert(object);
+    done(words)
 }
 
 fn ended_without_money(claimed: &Claimed) -> Result<Resolved, EngineError> {

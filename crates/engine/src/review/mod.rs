@@ -6,8 +6,11 @@ mod follow_up;
 mod intent;
 mod stranger;
 
-use payment::{ObjectId, Timestamp};
-use store::{Review, ReviewId, ReviewItem, Task};
+use std::fmt;
+
+use payment::{ObjectId, ProviderAccount, Timestamp};
+use providers::Account;
+use store::{OperationRecord, Review, ReviewId, ReviewItem, Task};
 
 use crate::{Engine, EngineError};
 
@@ -20,17 +23,33 @@ pub const MAX_REVIEW_ITEMS: u32 = 1_000;
 pub enum Verdict {
     /// This object took the money.
     Charged(ObjectId),
-    /// No money was taken. The evidence is needed where the provider cannot be asked.
-    NotCharged {
-        /// What shows it.
-        evidence: Option<String>,
-    },
+    /// No money was taken.
+    NotCharged,
     /// The refund, capture or cancel was done by this object.
     Executed(ObjectId),
     /// It was not done.
     NotExecuted,
     /// Give the extra back.
     RefundExtra,
+}
+
+/// What a person's word rests on; it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grounds {
+    /// Why it is said.
+    pub reason: String,
+    /// What shows it: needed where the provider cannot be asked.
+    pub evidence: Option<String>,
+}
+
+impl fmt::Display for Grounds {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.reason)?;
+        match &self.evidence {
+            Some(evidence) => write!(formatter, "; evidence: {evidence}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What came of a person's word, in words.
@@ -66,19 +85,46 @@ impl Engine {
     }
 
     /// Takes a person's word about an item of the review.
-    pub async fn resolve(&self, id: &str, verdict: Verdict, reason: &str) -> Result<Resolved, EngineError> {
+    pub async fn resolve(
+        &self,
+        id: &str,
+        verdict: Verdict,
+        grounds: &Grounds,
+    ) -> Result<Resolved, EngineError> {
         match self.review_item(id).await? {
             None => {
                 refused(format!("{id} does not wait for a person: `payonce review list` shows what does"))
             }
             Some(ReviewItem::Operation { intent, operation, .. }) => match &operation.task {
-                Task::Pay => self.resolve_intent(&intent.tenant, intent.id, verdict, reason).await,
+                Task::Pay => self.resolve_intent(&intent.tenant, intent.id, verdict, grounds).await,
                 Task::FollowUp(_) => {
-                    self.resolve_follow_up(&intent.tenant, operation.id, verdict, reason).await
+                    self.resolve_follow_up(&intent.tenant, operation.id, verdict, grounds).await
                 }
             },
-            Some(ReviewItem::Extra(charge)) => self.resolve_extra(&charge, verdict, reason).await,
-            Some(ReviewItem::Stranger(stranger)) => self.resolve_stranger(&stranger, verdict, reason).await,
+            Some(ReviewItem::Extra(charge)) => self.resolve_extra(&charge, verdict, grounds).await,
+            Some(ReviewItem::Stranger(stranger)) => self.resolve_stranger(&stranger, verdict, grounds).await,
+        }
+    }
+
+    /// Why nobody here can ask the provider about an operation, whatever it would say; none where somebody can.
+    pub async fn unaskable(&self, operation: &OperationRecord) -> Result<Option<String>, EngineError> {
+        Ok(self.asked(operation).await?.err())
+    }
+
+    /// The account to ask about an operation, or why it cannot be.
+    async fn asked(
+        &self,
+        operation: &OperationRecord,
+    ) -> Result<Result<(Account, ProviderAccount), String>, EngineError> {
+        match self.paid_to(&operation.tenant, operation).await {
+            Ok((account, _, id)) => Ok(Ok((account, id))),
+            Err(EngineError::Sealed(_)) => Ok(Err(
+                "the provider cannot be asked: the secret of that account was sealed with another PAYONCE_SECRET".to_owned()
+            )),
+            Err(EngineError::UnknownProvider(provider)) => {
+                Ok(Err(format!("the provider cannot be asked: this version knows none that is called {provider}")))
+            }
+            Err(other) => Err(other),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use payment::{ObjectStatus, OrderId};
 use providers::Reply;
-use store::{Change, Charge, LookOf, Looking, Resolution, StrangerRecord};
+use store::{Change, Charge, CheckoutRecord, IntentRecord, LookOf, Looking, Resolution, StrangerRecord};
 
-use super::{HELD, Resolved, Verdict, done, refused};
+use super::{Grounds, HELD, Resolved, Verdict, done, refused};
 use crate::{
     Engine, EngineError,
     observe::{InHand, status_words},
@@ -15,11 +15,11 @@ impl Engine {
         &self,
         stranger: &StrangerRecord,
         verdict: Verdict,
-        reason: &str,
+        grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
         let linked = match verdict {
             Verdict::Charged(object) if object == stranger.object => true,
-            Verdict::NotCharged { .. } => false,
+            Verdict::NotCharged => false,
             Verdict::Charged(_) | Verdict::Executed(_) | Verdict::NotExecuted | Verdict::RefundExtra => {
                 return refused(format!(
                     "a stranger's money pays the order it names (--charged {}), or is none of ours (--not-charged)",
@@ -27,10 +27,10 @@ impl Engine {
                 ));
             }
         };
-        if linked && let Err(words) = self.link(stranger, reason).await? {
+        if linked && let Err(words) = self.link(stranger, grounds).await? {
             return refused(words);
         }
-        let resolution = Resolution { linked, reason: reason.to_owned() };
+        let resolution = Resolution { linked, reason: grounds.to_string() };
         if !self.store.resolve_stranger(stranger.clone(), resolution).await? {
             return refused("somebody was first");
         }
@@ -42,8 +42,11 @@ impl Engine {
         })
     }
 
-    /// The stranger's money pays the order it names.
-    async fn link(&self, stranger: &StrangerRecord, reason: &str) -> Result<Result<(), String>, EngineError> {
+    /// The order that a stranger's money may pay, as far as our own rows say, or why it pays none.
+    pub async fn payable_by(
+        &self,
+        stranger: &StrangerRecord,
+    ) -> Result<Result<(CheckoutRecord, IntentRecord), String>, EngineError> {
         let Some(order) = &stranger.order else {
             return Ok(Err("it names no order; release it by --not-charged".to_owned()));
         };
@@ -64,6 +67,27 @@ impl Engine {
         if checkout.amount != stranger.amount {
             return Ok(Err(format!("{order} costs {}, and {} was taken", checkout.amount, stranger.amount)));
         }
+        let merchant = self.directory.merchant(&stranger.tenant).await?;
+        if merchant.is_none_or(|merchant| merchant.account != stranger.account) {
+            let account = stranger.account.as_str();
+            return Ok(Err(format!(
+                "account {account} is not the merchant's any more, and cannot be asked: make it the merchant's again, or release \
+                 it by --not-charged"
+            )));
+        }
+        Ok(Ok((checkout, intent)))
+    }
+
+    /// The stranger's money pays the order it names.
+    async fn link(
+        &self,
+        stranger: &StrangerRecord,
+        grounds: &Grounds,
+    ) -> Result<Result<(), String>, EngineError> {
+        let (checkout, intent) = match self.payable_by(stranger).await? {
+            Ok(found) => found,
+            Err(words) => return Ok(Err(words)),
+        };
         let (account, _) = self.current_account(&stranger.tenant).await?;
         match self.provider.query(&account, &stranger.object).await {
             Reply::Object(seen) if seen.status == ObjectStatus::Succeeded => {}
@@ -84,7 +108,7 @@ impl Engine {
             from: state,
             event: "stranger_linked".to_owned(),
             to: state,
-            evidence: format!("a person: object {} pays {order}: {reason}", stranger.object),
+            evidence: format!("a person: object {} pays {}: {grounds}", stranger.object, checkout.order),
         });
         hand.charges.push(Charge {
             account: stranger.account.clone(),

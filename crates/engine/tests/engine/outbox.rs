@@ -9,6 +9,7 @@ use crate::{
     flaky::{Call, Flaky, When},
     merchant::{ACCOUNT, merchant, tenant},
     outside::Mood,
+    review::resolve,
     scenarios,
     world::{DAY, EXECUTE_MS, HOUR, LEASE_MS, MINUTE, Offer, SECOND, World, claimed, rub},
 };
@@ -244,7 +245,7 @@ async fn a_sum_that_a_person_judged_is_told_as_it_was_taken(world: World) {
     world.bank.every(None);
     let by_hand = world.bank.stranger_pays(ACCOUNT, &OrderId::parse("till").unwrap(), rub("1499.00"));
     let verdict = Verdict::Charged(by_hand);
-    let resolved = engine.resolve(&offer.intent.id.to_string(), verdict, "seen at the bank").await.unwrap();
+    let resolved = resolve(&engine, offer.intent.id, verdict).await;
     assert!(matches!(resolved, Resolved::Done(_)), "{resolved:?}");
     world.deliver_all(&offer).await;
     assert_eq!(world.told(), [rub("1499.00"); 2]);

@@ -5,8 +5,9 @@ mod charged;
 mod follow_ups;
 mod not_charged;
 mod strangers;
+mod unasked;
 
-use engine::{Engine, Resolved, Verdict, item_id};
+use engine::{Engine, Grounds, Resolved, Verdict, item_id};
 use payment::{ObjectId, StateName};
 use store::{ReviewItem, Story};
 
@@ -37,8 +38,23 @@ pub async fn in_review(world: &World, engine: &Engine, order: &str, lost: Fault)
     offer
 }
 
-pub async fn resolve(engine: &Engine, id: impl ToString, verdict: Verdict) -> Resolved {
-    engine.resolve(&id.to_string(), verdict, REASON).await.unwrap()
+/// A verdict, and what shows it.
+#[derive(Clone, Debug)]
+pub struct Word(pub Verdict, pub Option<&'static str>);
+
+impl From<Verdict> for Word {
+    fn from(verdict: Verdict) -> Self {
+        Self(verdict, None)
+    }
+}
+
+pub fn grounds(evidence: Option<&str>) -> Grounds {
+    Grounds { reason: REASON.to_owned(), evidence: evidence.map(str::to_owned) }
+}
+
+pub async fn resolve(engine: &Engine, id: impl ToString, word: impl Into<Word>) -> Resolved {
+    let Word(verdict, evidence) = word.into();
+    engine.resolve(&id.to_string(), verdict, &grounds(evidence)).await.unwrap()
 }
 
 /// Asserts that it was done; the words.
@@ -60,14 +76,26 @@ pub async fn rows(world: &World, offer: &Offer) -> (Story, store::CheckoutRecord
 }
 
 /// Asserts that this verdict is refused in these words, and that it leaves no trace and holds nothing up.
-pub async fn refused(world: &World, offer: &Offer, id: impl ToString, verdict: Verdict, part: &str) {
-    let engine = world.engine();
+pub async fn refused(world: &World, offer: &Offer, id: impl ToString, word: impl Into<Word>, part: &str) {
+    refused_by(&world.engine(), world, offer, id, word, part).await;
+}
+
+/// The same by that engine.
+pub async fn refused_by(
+    engine: &Engine,
+    world: &World,
+    offer: &Offer,
+    id: impl ToString,
+    word: impl Into<Word>,
+    part: &str,
+) {
+    let word = word.into();
     let (before, waiting) = (rows(world, offer).await, engine.review().await.unwrap().items.len());
-    let resolved = resolve(&engine, id, verdict.clone()).await;
-    let Resolved::Refused(words) = resolved else { panic!("{verdict:?}: {resolved:?}") };
+    let resolved = resolve(engine, id, word.clone()).await;
+    let Resolved::Refused(words) = resolved else { panic!("{word:?}: {resolved:?}") };
     assert!(words.contains(part), "{part:?} in {words:?}");
     assert!(!words.contains(['{', '}']) && !words.contains("Some("), "words for people: {words}");
-    assert_eq!(rows(world, offer).await, before, "{verdict:?}");
+    assert_eq!(rows(world, offer).await, before, "{word:?}");
     assert_eq!(engine.review().await.unwrap().items.len(), waiting);
     let story = world.story(offer).await;
     for row in std::iter::once(&story.operation).chain(&story.follow_ups) {
@@ -76,7 +104,7 @@ pub async fn refused(world: &World, offer: &Offer, id: impl ToString, verdict: V
 }
 
 pub fn not_charged() -> Verdict {
-    Verdict::NotCharged { evidence: None }
+    Verdict::NotCharged
 }
 
 pub fn object(id: &str) -> ObjectId {
@@ -103,7 +131,7 @@ async fn nothing_else_waits_for_a_person(world: World) {
     for offer in [&fresh, &paid, &unknown] {
         let verdicts = [
             Verdict::Charged(object("object-0")),
-            Verdict::NotCharged { evidence: Some("x".into()) },
+            Verdict::NotCharged,
             Verdict::Executed(object("object-0")),
             Verdict::NotExecuted,
             Verdict::RefundExtra,

@@ -10,6 +10,7 @@ use store::{ClaimLook, LookOf, Looking, Stage};
 use crate::{
     bank::{Fault, pending},
     merchant::{ACCOUNT, OTHER_ACCOUNT, merchant, secret_of, tenant, tenant_of},
+    review::resolve,
     scenarios,
     world::{DAY, EXECUTE_MS, HOUR, LEASE_MS, MINUTE, Offer, SECOND, SILENCE_MS, World, claimed, known, rub},
 };
@@ -148,8 +149,7 @@ async fn fault_23_a_charge_of_an_order_that_the_backup_forgot_blocks_it_until_it
     let (world, engine, offer, object) = forgotten_order(&world).await;
     let other = world.paying(&engine, "2").await;
     assert_eq!(world.state(&other).await, StateName::Succeeded, "other orders flow");
-    let verdict = Verdict::NotCharged { evidence: None };
-    let resolved = engine.resolve(&object.to_string(), verdict, "refunded by hand").await.unwrap();
+    let resolved = resolve(&engine, &object, Verdict::NotCharged).await;
     assert!(matches!(resolved, engine::Resolved::Done(_)), "{resolved:?}");
     assert_eq!(world.sends_within(&engine, MINUTE).await, 1);
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
@@ -157,8 +157,7 @@ async fn fault_23_a_charge_of_an_order_that_the_backup_forgot_blocks_it_until_it
 
 async fn fault_23_a_charge_of_an_order_that_the_backup_forgot_pays_it_when_it_is_linked(world: World) {
     let (world, engine, offer, object) = forgotten_order(&world).await;
-    let verdict = Verdict::Charged(object.clone());
-    let resolved = engine.resolve(&object.to_string(), verdict, "the same order").await.unwrap();
+    let resolved = resolve(&engine, &object, Verdict::Charged(object.clone())).await;
     assert!(matches!(resolved, engine::Resolved::Done(_)), "{resolved:?}");
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
     assert_eq!(world.sends_within(&engine, HOUR).await, 0);
@@ -511,11 +510,11 @@ async fn fault_23_money_that_is_held_for_an_order_blocks_it(world: World) {
     let offer = world.offer(&engine, "1").await;
     submits(&engine, &offer).await;
     assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
-    let link = || engine.resolve(object.as_str(), Verdict::Charged(object.clone()), "seen in the dashboard");
-    let Resolved::Refused(words) = link().await.unwrap() else { panic!("it took no money yet") };
+    let link = || resolve(&engine, &object, Verdict::Charged(object.clone()));
+    let Resolved::Refused(words) = link().await else { panic!("it took no money yet") };
     assert!(words.contains("took no money"), "{words}");
     world.bank.moves_object(&object, ObjectStatus::Succeeded);
-    assert!(matches!(link().await.unwrap(), Resolved::Done(_)));
+    assert!(matches!(link().await, Resolved::Done(_)));
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
 

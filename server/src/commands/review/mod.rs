@@ -1,5 +1,6 @@
 //! `payonce review`: what waits for a person, the story of a payment in words (R24), and a person's word. Beside a running server.
 
+mod choices;
 mod list;
 mod story;
 mod words;
@@ -7,7 +8,7 @@ mod words;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use engine::{Engine, Resolved, Verdict};
+use engine::{Engine, Grounds, Resolved, Verdict};
 use payment::ObjectId;
 
 use crate::{
@@ -63,20 +64,19 @@ pub async fn run(config: Config, command: ReviewCommand) -> Result<ExitCode> {
             let verdict = match (charged, executed) {
                 (Some(object), _) => Verdict::Charged(object_id(&object)?),
                 (None, Some(object)) => Verdict::Executed(object_id(&object)?),
-                (None, None) if not_charged => {
-                    Verdict::NotCharged { evidence: evidence.map(text).transpose()? }
-                }
+                (None, None) if not_charged => Verdict::NotCharged,
                 (None, None) if not_executed => Verdict::NotExecuted,
                 (None, None) if refund_extra => Verdict::RefundExtra,
                 (None, None) => return Err(anyhow!("say what you found: one of the options of --help")),
             };
-            resolve(&engine, &id, verdict, &text(reason)?).await
+            let grounds = Grounds { reason: text(reason)?, evidence: evidence.map(text).transpose()? };
+            resolve(&engine, &id, verdict, &grounds).await
         }
     }
 }
 
-async fn resolve(engine: &Engine, id: &str, verdict: Verdict, reason: &str) -> Result<ExitCode> {
-    match engine.resolve(id, verdict, reason).await? {
+async fn resolve(engine: &Engine, id: &str, verdict: Verdict, grounds: &Grounds) -> Result<ExitCode> {
+    match engine.resolve(id, verdict, grounds).await? {
         Resolved::Done(words) => {
             println!("{words}");
             Ok(ExitCode::SUCCESS)

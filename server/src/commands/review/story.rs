@@ -1,15 +1,14 @@
-//! The whole story of a payment, for a person to read: what it is, what was sent, what took money, what happened, what can be done
-//! (R24).
+//! The whole story of a payment, for a person to read: what it is, what was sent, what took money, what happened (R24).
 
 use anyhow::Result;
 use engine::Engine;
-use payment::{IntentId, ObjectId, OperationKind, OrderId, State};
+use payment::{IntentId, OrderId};
 use store::{
-    ChargeRecord, CheckoutRecord, EffectRecord, IntentRecord, OperationRecord, ReviewItem, Stage, Story,
-    Task, Tenant,
+    CheckoutRecord, EffectRecord, IntentRecord, OperationRecord, ReviewItem, Story, StrangerRecord, Task,
+    Tenant,
 };
 
-use super::words;
+use super::{choices, words};
 use crate::answers::rfc3339;
 
 /// The story that `id` leads to.
@@ -20,23 +19,25 @@ pub(super) async fn text(engine: &Engine, id: &str) -> Result<Option<String>> {
     let intent = match engine.review_item(id).await? {
         Some(ReviewItem::Operation { intent, .. }) => (intent.tenant.clone(), intent.id),
         Some(ReviewItem::Extra(charge)) => (charge.tenant.clone(), charge.intent),
-        Some(ReviewItem::Stranger(stranger)) => {
-            let order = stranger.order.as_ref().map_or("no order", OrderId::as_str);
-            let (object, amount, account) = (&stranger.object, stranger.amount, stranger.account.as_str());
-            return Ok(Some(format!(
-                "Object {object} took {amount} in account {account}; no payment of ours asked for it. It names {order}.\n\
-                 Found {}. Until it is resolved that order takes no payment.\n\n\
-                 What you can do:\n  \
-                 payonce review resolve {object} --charged {object} --reason TEXT\n      \
-                 it pays that order\n  \
-                 payonce review resolve {object} --not-charged --reason TEXT\n      \
-                 it has nothing to do with us: the order can be paid\n",
-                rfc3339(stranger.found_at)
-            )));
+        Some(ReviewItem::Stranger(found)) => {
+            let choices = choices::of_stranger(engine, &found).await?;
+            return Ok(Some(format!("{}\n\n{choices}\n", stranger(&found))));
         }
         None => return Ok(None),
     };
     by_intent(engine, &intent.0, intent.1).await
+}
+
+fn stranger(found: &StrangerRecord) -> String {
+    let (object, amount, account) = (&found.object, found.amount, found.account.as_str());
+    let names = match &found.order {
+        Some(order) => format!("It names {order}, which takes no payment until this is resolved."),
+        None => "It names no order.".to_owned(),
+    };
+    format!(
+        "Object {object} took {amount} in account {account}; no payment of ours asked for it. {names}\nFound {}.",
+        rfc3339(found.found_at)
+    )
 }
 
 async fn by_intent(engine: &Engine, tenant: &Tenant, intent: IntentId) -> Result<Option<String>> {
@@ -53,7 +54,11 @@ async fn story_of(
 ) -> Result<Option<String>> {
     let story = engine.store.story(intent.tenant.clone(), intent.id).await?;
     let effects = engine.store.effects(intent.tenant.clone(), intent.id).await?;
-    Ok(story.map(|story| told(checkout, intent, &story, &effects)))
+    let Some(story) = story else { return Ok(None) };
+    let mut text = told(checkout, intent, &story, &effects);
+    text.push_str(&choices::of_payment(engine, intent, &story).await?);
+    text.push('\n');
+    Ok(Some(text))
 }
 
 async fn find(engine: &Engine, id: &str) -> Result<Option<(CheckoutRecord, IntentRecord)>> {
@@ -150,7 +155,6 @@ fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story, effects
         line(format!("  {}  {from} → {to}  {}: {}", rfc3339(entry.at), entry.event, entry.evidence));
     }
     line(String::new());
-    line(what_can_be_done(intent, story));
     text
 }
 
@@ -167,46 +171,4 @@ fn operation(line: &mut impl FnMut(String), what: &str, row: &OperationRecord) {
         at(row.looked_at),
         at(row.wake_at)
     ));
-}
-
-fn what_can_be_done(intent: &IntentRecord, story: &Story) -> String {
-    let id = intent.id.to_string();
-    let mut choices = Vec::new();
-    let mut choice = |id: &str, verdict: &str, meaning: &str| {
-        choices.push(format!("  payonce review resolve {id} {verdict} --reason TEXT\n      {meaning}\n"));
-    };
-    if let State::NeedsReview { object, .. } = &intent.state {
-        let object = object.as_ref().map_or("OBJECT", ObjectId::as_str);
-        let charged = format!("--charged {object}");
-        choice(
-            &id,
-            &charged,
-            "this object of the provider took the money: the order is paid (it is asked first)",
-        );
-        choice(
-            &id,
-            "--not-charged",
-            "no money was taken: the order can be paid again (refused until that is proved)",
-        );
-    }
-    for row in story.follow_ups.iter().filter(|row| row.stage == Stage::Review) {
-        let id = row.id.to_string();
-        let object = match (row.task.kind(), &row.object, &row.task) {
-            (OperationKind::Refund, Some(refund), _) => refund.as_str(),
-            (OperationKind::Refund, None, _) | (_, _, Task::Pay) => "REFUND",
-            (_, _, Task::FollowUp(follow_up)) => follow_up.target.as_str(),
-        };
-        choice(&id, &format!("--executed {object}"), "it was done (the provider is asked first)");
-        choice(&id, "--not-executed", "it was not done (refused until that is proved)");
-    }
-    let open = |charge: &&ChargeRecord| {
-        charge.extra && charge.reserved_minor + charge.refunded_minor < charge.amount.minor()
-    };
-    for charge in story.charges.iter().filter(open) {
-        choice(charge.object.as_str(), "--refund-extra", "give it back");
-    }
-    if choices.is_empty() {
-        return "Nothing waits for a person here.".to_owned();
-    }
-    format!("What you can do:\n{}", choices.concat().trim_end())
 }

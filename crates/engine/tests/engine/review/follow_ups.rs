@@ -1,8 +1,8 @@
 //! `--executed OBJECT`, `--not-executed` and `--refund-extra`.
 
 use engine::{Engine, Verdict, item_id};
-use payment::{CheckoutStatus, ObjectId, OperationKind, OperationState, State, StateName};
-use store::{OperationRecord, ReviewItem};
+use payment::{CheckoutStatus, ObjectId, OperationKind, OperationState, OrderId, State, StateName};
+use store::{MerchantRecord, OperationRecord, ReviewItem};
 
 use super::{REASON, done, object, object_of, refused, resolve, rows};
 use crate::{
@@ -21,6 +21,9 @@ scenarios! {
     a_capture_and_a_cancel_end_as_the_payment_shows,
     a_follow_up_takes_no_verdict_of_a_payment,
     n5_an_extra_is_given_back_by_a_persons_word_once,
+    n5_an_extra_in_another_account_is_given_back_by_that_account,
+    n5_an_extra_in_an_account_whose_secret_is_gone_is_refused_with_what_to_do,
+    n5_an_extra_in_an_account_that_was_left_is_given_back_with_the_secret_of_an_earlier_try,
 }
 
 /// A follow-up in review, the bank silent until now.
@@ -150,9 +153,7 @@ async fn a_capture_and_a_cancel_end_as_the_payment_shows(world: World) {
 async fn a_follow_up_takes_no_verdict_of_a_payment(world: World) {
     let engine = world.engine();
     let (offer, operation) = stuck(&world, &engine, OperationKind::Refund, Fault::LoseAnswer).await;
-    let evidence = Some("x".to_owned());
-    let verdicts =
-        [Verdict::Charged(object_of(&world, &offer)), Verdict::NotCharged { evidence }, Verdict::RefundExtra];
+    let verdicts = [Verdict::Charged(object_of(&world, &offer)), Verdict::NotCharged, Verdict::RefundExtra];
     for verdict in verdicts {
         refused(&world, &offer, operation.id, verdict, "--executed OBJECT or --not-executed").await;
     }
@@ -194,4 +195,68 @@ async fn n5_an_extra_is_given_back_by_a_persons_word_once(world: World) {
         (world.state(&offer).await, world.status(&offer).await),
         (StateName::Succeeded, CheckoutStatus::Paid)
     );
+}
+
+/// Where the merchant's money goes after it left the first account, and then the second.
+const SECOND_ACCOUNT: &str = "100502";
+const THIRD_ACCOUNT: &str = "100503";
+
+fn moves_to(world: &World, account: &str) -> MerchantRecord {
+    let record = merchant(tenant(), account, &secret_of(account), &world.vault);
+    world.merchants.put(record.clone());
+    record
+}
+
+/// Paid in the first account, and again, by hand, in the second.
+async fn paid_in_two_accounts(world: &World, engine: &Engine) -> (Offer, ObjectId) {
+    let offer = world.paying(engine, "1").await;
+    let merchant = moves_to(world, SECOND_ACCOUNT);
+    engine.start().await.unwrap();
+    let again = world.bank.stranger_pays(SECOND_ACCOUNT, &OrderId::parse("1").unwrap(), rub("1500.00"));
+    assert!(engine.sweep_merchant(&merchant).await.unwrap().complete);
+    done(resolve(engine, &again, Verdict::Charged(again.clone())).await);
+    (offer, again)
+}
+
+async fn assert_given_back(world: &World, engine: &Engine, offer: &Offer, extra: &ObjectId) {
+    let refund = world.story(offer).await.follow_ups.pop().unwrap();
+    finish(world, engine, offer, refund.id).await;
+    assert_eq!(refund.frozen.unwrap().account.as_str(), SECOND_ACCOUNT);
+    let refunds = world.bank.refunds();
+    assert_eq!((refunds.len(), &refunds[0].payment, refunds[0].account.as_str()), (1, extra, SECOND_ACCOUNT));
+    assert_eq!(engine.review().await.unwrap().items, []);
+}
+
+async fn n5_an_extra_in_another_account_is_given_back_by_that_account(world: World) {
+    let engine = world.engine();
+    let (offer, extra) = paid_in_two_accounts(&world, &engine).await;
+    done(resolve(&engine, &extra, Verdict::RefundExtra).await);
+    assert_given_back(&world, &engine, &offer, &extra).await;
+}
+
+async fn n5_an_extra_in_an_account_whose_secret_is_gone_is_refused_with_what_to_do(world: World) {
+    let engine = world.engine();
+    let (offer, extra) = paid_in_two_accounts(&world, &engine).await;
+    world.merchants.put(MerchantRecord { refund_extras: true, ..moves_to(&world, THIRD_ACCOUNT) });
+    for part in [SECOND_ACCOUNT, "in the provider's dashboard"] {
+        refused(&world, &offer, &extra, Verdict::RefundExtra, part).await;
+    }
+    assert_eq!(engine.refund_extras().await.unwrap(), 0, "nor by itself");
+    moves_to(&world, SECOND_ACCOUNT);
+    done(resolve(&engine, &extra, Verdict::RefundExtra).await);
+    assert_given_back(&world, &engine, &offer, &extra).await;
+}
+
+async fn n5_an_extra_in_an_account_that_was_left_is_given_back_with_the_secret_of_an_earlier_try(
+    world: World,
+) {
+    let engine = world.engine();
+    let (offer, extra) = paid_in_two_accounts(&world, &engine).await;
+    world.bank.next_for(OperationKind::Refund, [Fault::BadRequest]);
+    done(resolve(&engine, &extra, Verdict::RefundExtra).await);
+    let refund = world.story(&offer).await.follow_ups.remove(0);
+    finish(&world, &engine, &offer, refund.id).await;
+    moves_to(&world, THIRD_ACCOUNT);
+    done(resolve(&engine, &extra, Verdict::RefundExtra).await);
+    assert_given_back(&world, &engine, &offer, &extra).await;
 }

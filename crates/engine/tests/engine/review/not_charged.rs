@@ -3,7 +3,7 @@
 use engine::{IntentOutcome, Verdict};
 use payment::{CheckoutStatus, Ending, ObjectStatus, State, StateName};
 
-use super::{REASON, done, in_review, not_charged, object_of, refused, resolve};
+use super::{REASON, Word, done, in_review, not_charged, object_of, refused, resolve};
 use crate::{
     bank::{Fault, pending},
     merchant::ACCOUNT,
@@ -22,8 +22,8 @@ scenarios! {
     money_that_comes_after_the_word_closes_the_checkout_again,
 }
 
-fn with_evidence() -> Verdict {
-    Verdict::NotCharged { evidence: Some("the account's statement of May".into()) }
+fn with_evidence() -> Word {
+    Word(Verdict::NotCharged, Some("the account's statement of May"))
 }
 
 async fn assert_ended(world: &World, offer: &Offer, evidence: &str) {
@@ -74,7 +74,7 @@ async fn what_the_listing_shows_is_believed(world: World) {
     let engine = world.engine();
     let offer = in_review(&world, &engine, "1", Fault::LoseAnswer).await;
     world.clock.advance(10 * DAY);
-    for verdict in [not_charged(), with_evidence()] {
+    for verdict in [not_charged().into(), with_evidence()] {
         let part = format!("holds {} of this payment: it is succeeded", object_of(&world, &offer));
         refused(&world, &offer, offer.intent.id, verdict, &part).await;
     }
@@ -87,7 +87,7 @@ async fn an_object_that_is_not_over_is_refused_and_one_that_is_ends_it(world: Wo
     while world.state(&offer).await != StateName::NeedsReview {
         world.wake(&engine, &offer).await;
     }
-    for verdict in [not_charged(), with_evidence()] {
+    for verdict in [not_charged().into(), with_evidence()] {
         refused(&world, &offer, offer.intent.id, verdict, "is not over at the provider: it is pending").await;
     }
     let code = "expired_on_confirmation".to_owned();
@@ -140,7 +140,7 @@ async fn while_a_late_request_could_still_take_money_it_is_refused(world: World)
         world.clock.advance(wake_at.since_ms(world.clock.now()).max(0));
         drop(world.engine().claim_due(1).await.unwrap());
     }
-    for verdict in [not_charged(), with_evidence()] {
+    for verdict in [not_charged().into(), with_evidence()] {
         refused(&world, &offer, offer.intent.id, verdict, "a request that is late could still take money")
             .await;
     }

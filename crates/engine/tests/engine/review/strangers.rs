@@ -4,7 +4,7 @@ use engine::{Engine, Resolved, Verdict};
 use payment::{CheckoutStatus, Money, ObjectId, OperationKind, OrderId, StateName};
 use store::ReviewItem;
 
-use super::{REASON, done, not_charged, object, refused, resolve};
+use super::{REASON, done, grounds, not_charged, object, refused, resolve};
 use crate::{
     bank::Fault,
     flaky::{Call, Flaky, When},
@@ -24,6 +24,7 @@ scenarios! {
     a_link_by_one_who_died_is_made_once,
     a_link_that_was_overtaken_changes_nothing,
     a_stranger_pays_no_other_payment,
+    a_stranger_in_an_account_that_the_merchant_left_is_released_only,
 }
 
 /// Else one charge would pay two orders, and the one it names would be dispatched again.
@@ -167,10 +168,21 @@ async fn a_link_by_one_who_died_is_made_once(world: World) {
     let id = found(&world, &engine, "1", rub("1500.00")).await;
     let mut dying = world.engine();
     dying.store = Flaky::new(world.store.clone(), &[(Call::ResolveStranger, When::Before)]);
-    assert!(dying.resolve(id.as_str(), Verdict::Charged(id.clone()), REASON).await.is_err());
+    assert!(dying.resolve(id.as_str(), Verdict::Charged(id.clone()), &grounds(None)).await.is_err());
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
     done(resolve(&engine, &id, Verdict::Charged(id.clone())).await);
     let story = world.story(&offer).await;
     assert_eq!((story.charges.len(), engine.review().await.unwrap().items.len()), (1, 0));
     assert_eq!(world.bank.sends(), 1, "what is paid is not sent again");
+}
+
+/// Nobody can ask about it, and what another account says is no word about it.
+async fn a_stranger_in_an_account_that_the_merchant_left_is_released_only(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    world.merchants.put(merchant(tenant(), "100502", "its secret", &world.vault));
+    refused(&world, &offer, &id, Verdict::Charged(id.clone()), "is not the merchant's any more").await;
+    done(resolve(&engine, &id, not_charged()).await);
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Open);
 }

@@ -1,0 +1,248 @@
+//! Where nobody can ask: the account's secret does not open any more, or the provider is none that this version knows. A person's
+//! word rests on evidence then; whatever can still be asked is asked.
+
+use std::sync::Arc;
+
+use engine::{Engine, Vault, Verdict};
+use payment::{CheckoutStatus, OperationId, OperationKind, OperationState, StateName};
+use store::{MerchantRecord, OperationRecord, Stage};
+
+use super::{REASON, Word, done, not_charged, object, object_of, refused_by, resolve};
+use crate::{
+    bank::Fault,
+    follow_ups::{finish, open, ready_for, refund, state, sum_of, sums},
+    merchant::{ACCOUNT, merchant, secret_of, tenant},
+    scenarios,
+    world::{HOUR, MOST_UNFINISHED, Offer, World},
+};
+
+scenarios! {
+    fault_33_what_cannot_be_asked_stands_before_a_person_and_is_not_tried_for_ever,
+    a_payment_that_cannot_be_asked_about_is_charged_by_evidence,
+    a_payment_that_cannot_be_asked_about_is_not_charged_by_evidence_after_its_keys_window,
+    a_refund_that_cannot_be_asked_about_is_executed_by_evidence,
+    a_refund_that_cannot_be_asked_about_is_not_executed_by_evidence_once_its_key_is_dead,
+    a_capture_that_cannot_be_asked_about_and_its_payment_end_by_evidence,
+    a_payment_of_a_provider_that_is_not_known_ends_by_evidence,
+    with_the_accounts_present_secret_the_provider_is_asked,
+}
+
+const EVIDENCE: &str = "the account's statement of May";
+const WHY: &str = "sealed with another PAYONCE_SECRET";
+
+fn by_evidence(verdict: Verdict) -> Word {
+    Word(verdict, Some(EVIDENCE))
+}
+
+/// The secret was changed twice.
+fn changed_twice() -> Arc<Vault> {
+    Arc::new(Vault::new([3; 32], Some([2; 32])))
+}
+
+/// And the merchant has another account now: nothing that was frozen before opens.
+fn forgetful(world: &World) -> Engine {
+    let vault = changed_twice();
+    world.merchants.put(merchant(tenant(), "100502", "its secret", &vault));
+    Engine { vault, ..world.engine() }
+}
+
+async fn row(world: &World, offer: &Offer, id: OperationId) -> OperationRecord {
+    let story = world.story(offer).await;
+    std::iter::once(story.operation).chain(story.follow_ups).find(|row| row.id == id).unwrap()
+}
+
+/// Works, and fails, until it stands before a person.
+async fn until_reviewed(world: &World, engine: &Engine, offer: &Offer, id: OperationId) {
+    for _ in 0..10 * MOST_UNFINISHED {
+        let row = row(world, offer, id).await;
+        if row.stage == Stage::Review {
+            return assert_eq!(row.unfinished, MOST_UNFINISHED);
+        }
+        world.clock.advance(row.wake_at.unwrap().since_ms(world.clock.now()).max(0));
+        let _failed = engine.run_once().await;
+    }
+    panic!("it is tried for ever");
+}
+
+/// A payment whose answer was lost, and that nobody here can ask about: before a person.
+async fn unasked(world: &World, engine: &Engine, lost: Fault) -> Offer {
+    world.bank.next([lost]);
+    let offer = world.paying(engine, "1").await;
+    until_reviewed(world, &forgetful(world), &offer, world.story(&offer).await.operation.id).await;
+    assert_eq!(world.state(&offer).await, StateName::NeedsReview);
+    offer
+}
+
+/// The same of a follow-up.
+async fn follow_up_unasked(
+    world: &World,
+    engine: &Engine,
+    kind: OperationKind,
+    lost: Fault,
+) -> (Offer, OperationRecord) {
+    let offer = ready_for(world, engine, kind, "1").await;
+    world.bank.next_for(kind, [lost]);
+    let operation = open(engine, &offer, kind, sum_of(kind)).await;
+    assert!(engine.run_once().await.unwrap());
+    until_reviewed(world, &forgetful(world), &offer, operation.id).await;
+    (offer, operation)
+}
+
+/// Its line tells who said it, why, on what evidence, and why nobody was asked.
+async fn assert_told(world: &World, offer: &Offer, event: &str, why: &str) {
+    let line = world.journal(offer).await.into_iter().find(|line| line.starts_with(event)).unwrap();
+    for part in ["a person", REASON, EVIDENCE, why] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+}
+
+async fn fault_33_what_cannot_be_asked_stands_before_a_person_and_is_not_tried_for_ever(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::LoseRequest]);
+    let offer = world.paying(&engine, "1").await;
+    let paid = world.paying(&engine, "2").await;
+    let refund = refund(&engine, &paid, "100.00").await;
+    let (engine, asked) = (forgetful(&world), (world.bank.sends(), world.bank.asked()));
+    let both = [(&offer, world.story(&offer).await.operation.id), (&paid, refund.id)];
+    for (offer, id) in both {
+        until_reviewed(&world, &engine, offer, id).await;
+    }
+    let fences =
+        async || row(&world, &offer, both[0].1).await.fence + row(&world, &paid, refund.id).await.fence;
+    let before = fences().await;
+    for _ in 0..12 {
+        world.clock.advance(HOUR / 6);
+        let _failed = engine.run_once().await;
+    }
+    let looks = fences().await - before;
+    assert!((2..=4).contains(&looks), "{looks} looks at both in two hours");
+    assert_eq!(engine.review().await.unwrap().items.len(), 2);
+    assert_eq!((world.bank.sends(), world.bank.asked()), asked, "nobody could");
+}
+
+async fn a_payment_that_cannot_be_asked_about_is_charged_by_evidence(world: World) {
+    let asking = world.engine();
+    let paid = world.paying(&asking, "paid").await;
+    let offer = unasked(&world, &asking, Fault::LoseAnswer).await;
+    let (engine, intent) = (forgetful(&world), offer.intent.id);
+    let (taken, others) = (object_of(&world, &offer), object_of(&world, &paid));
+    refused_by(&engine, &world, &offer, intent, Verdict::Charged(taken.clone()), WHY).await;
+    let known = "is known already as the charge of";
+    refused_by(&engine, &world, &offer, intent, by_evidence(Verdict::Charged(others)), known).await;
+    let words = done(resolve(&engine, intent, by_evidence(Verdict::Charged(taken.clone()))).await);
+    assert!(words.contains("is paid") && words.contains("1500.00 RUB"), "{words}");
+    assert_eq!(
+        (world.state(&offer).await, world.status(&offer).await),
+        (StateName::Succeeded, CheckoutStatus::Paid)
+    );
+    let charge = world.story(&offer).await.charges.remove(0);
+    assert_eq!(
+        (charge.object, charge.account.as_str(), charge.amount),
+        (taken, ACCOUNT, offer.intent.amount)
+    );
+    assert_told(&world, &offer, "judged_charged", WHY).await;
+    assert!(!engine.run_once().await.unwrap(), "nothing is left to ask");
+}
+
+async fn a_payment_that_cannot_be_asked_about_is_not_charged_by_evidence_after_its_keys_window(world: World) {
+    let offer = unasked(&world, &world.engine(), Fault::LoseRequest).await;
+    let (engine, intent) = (forgetful(&world), offer.intent.id);
+    refused_by(&engine, &world, &offer, intent, by_evidence(not_charged()), "could still be executed; wait")
+        .await;
+    world.clock.advance(25 * HOUR);
+    refused_by(&engine, &world, &offer, intent, not_charged(), WHY).await;
+    refused_by(&engine, &world, &offer, intent, not_charged(), "--evidence").await;
+    done(resolve(&engine, intent, by_evidence(not_charged())).await);
+    assert_eq!(
+        (world.state(&offer).await, world.status(&offer).await),
+        (StateName::Canceled, CheckoutStatus::Open)
+    );
+    assert_told(&world, &offer, "judged_not_charged", WHY).await;
+}
+
+async fn a_refund_that_cannot_be_asked_about_is_executed_by_evidence(world: World) {
+    let asking = world.engine();
+    let offer = world.paying(&asking, "1").await;
+    let other = refund(&asking, &offer, "300.00").await;
+    finish(&world, &asking, &offer, other.id).await;
+    world.bank.next_for(OperationKind::Refund, [Fault::LoseAnswer]);
+    let lost = refund(&asking, &offer, "500.00").await;
+    assert!(asking.run_once().await.unwrap());
+    let engine = forgetful(&world);
+    until_reviewed(&world, &engine, &offer, lost.id).await;
+    let made = |of: OperationId| {
+        Verdict::Executed(world.bank.refunds().into_iter().find(|refund| refund.operation == of).unwrap().id)
+    };
+    refused_by(&engine, &world, &offer, lost.id, made(lost.id), WHY).await;
+    refused_by(&engine, &world, &offer, lost.id, by_evidence(made(other.id)), "is known already").await;
+    done(resolve(&engine, lost.id, by_evidence(made(lost.id))).await);
+    assert!(matches!(state(&world, &offer, lost.id).await, OperationState::Succeeded { .. }));
+    assert_eq!(sums(&world, &offer).await, (0, 80_000));
+    assert_told(&world, &offer, "refund.judged_executed", WHY).await;
+}
+
+async fn a_refund_that_cannot_be_asked_about_is_not_executed_by_evidence_once_its_key_is_dead(world: World) {
+    let (kind, lost) = (OperationKind::Refund, Fault::LoseRequest);
+    let (offer, operation) = follow_up_unasked(&world, &world.engine(), kind, lost).await;
+    let (engine, id) = (forgetful(&world), operation.id);
+    let word = by_evidence(Verdict::NotExecuted);
+    refused_by(&engine, &world, &offer, id, word.clone(), "could still be executed; wait").await;
+    world.clock.advance(25 * HOUR);
+    refused_by(&engine, &world, &offer, id, Verdict::NotExecuted, WHY).await;
+    done(resolve(&engine, id, word).await);
+    assert_eq!(
+        (state(&world, &offer, id).await, sums(&world, &offer).await),
+        (OperationState::NotExecuted, (0, 0))
+    );
+    assert_told(&world, &offer, "refund.judged_not_executed", WHY).await;
+}
+
+async fn a_capture_that_cannot_be_asked_about_and_its_payment_end_by_evidence(world: World) {
+    let (kind, lost) = (OperationKind::Capture, Fault::LoseAnswer);
+    let (offer, operation) = follow_up_unasked(&world, &world.engine(), kind, lost).await;
+    let (engine, target) = (forgetful(&world), object_of(&world, &offer));
+    let wrong = by_evidence(Verdict::Executed(object("object-77")));
+    refused_by(&engine, &world, &offer, operation.id, wrong, "the payment it acts on").await;
+    done(resolve(&engine, operation.id, by_evidence(Verdict::Executed(target.clone()))).await);
+    assert_told(&world, &offer, "capture.judged_executed", WHY).await;
+    let pay = world.story(&offer).await.operation.id;
+    until_reviewed(&world, &engine, &offer, pay).await;
+    done(resolve(&engine, offer.intent.id, by_evidence(Verdict::Charged(target))).await);
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+}
+
+/// A newer version froze it, and was taken back.
+async fn a_payment_of_a_provider_that_is_not_known_ends_by_evidence(world: World) {
+    let engine = world.engine();
+    let merchant = MerchantRecord { provider: "elsewhere".into(), ..world.merchant().await };
+    world.merchants.put(merchant);
+    let offer = world.offer(&engine, "1").await;
+    drop(world.claim(&engine, &offer).await);
+    let why = "knows none that is called elsewhere";
+    until_reviewed(&world, &engine, &offer, world.story(&offer).await.operation.id).await;
+    let intent = offer.intent.id;
+    refused_by(&engine, &world, &offer, intent, Verdict::Charged(object("object-77")), why).await;
+    world.clock.advance(25 * HOUR);
+    refused_by(&engine, &world, &offer, intent, not_charged(), why).await;
+    done(resolve(&engine, intent, by_evidence(not_charged())).await);
+    assert_told(&world, &offer, "judged_not_charged", why).await;
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Open);
+}
+
+/// The request does not open any more; the account is still the merchant's, and its secret is known.
+async fn with_the_accounts_present_secret_the_provider_is_asked(world: World) {
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&world.engine(), "1").await;
+    let vault = changed_twice();
+    world.merchants.put(merchant(tenant(), ACCOUNT, &secret_of(ACCOUNT), &vault));
+    let engine = Engine { vault, ..world.engine() };
+    let intent = offer.intent.id;
+    until_reviewed(&world, &engine, &offer, world.story(&offer).await.operation.id).await;
+    world.clock.advance(25 * HOUR);
+    let holds = "the provider's listing holds";
+    refused_by(&engine, &world, &offer, intent, by_evidence(not_charged()), holds).await;
+    let other = by_evidence(Verdict::Charged(object("object-77")));
+    refused_by(&engine, &world, &offer, intent, other, "does not show").await;
+    world.wake(&engine, &offer).await;
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}

@@ -1,0 +1,114 @@
+//! What a person can say about what waits: only what is not refused out of hand, and why the rest is. Asks no provider.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use engine::Engine;
+use payment::{IntentId, ObjectId, OperationKind, State};
+use store::{ChargeRecord, IntentRecord, OperationRecord, Stage, Story, StrangerRecord, Task};
+
+#[derive(Default)]
+struct Choices(String);
+
+impl Choices {
+    fn offer(&mut self, id: &str, verdict: &str, meaning: &str) {
+        let _infallible =
+            write!(self.0, "\n  payonce review resolve {id} {verdict} --reason TEXT\n      {meaning}");
+    }
+
+    fn note(&mut self, words: &str) {
+        let _infallible = write!(self.0, "\n  {words}");
+    }
+
+    fn text(self) -> String {
+        if self.0.is_empty() {
+            return "Nothing waits for a person here.".to_owned();
+        }
+        format!("What you can do:{}", self.0)
+    }
+}
+
+/// About a payment, its captures, cancels and refunds, and what was taken besides.
+pub(super) async fn of_payment(engine: &Engine, intent: &IntentRecord, story: &Story) -> Result<String> {
+    let mut choices = Choices::default();
+    if let State::NeedsReview { object, .. } = &intent.state {
+        payment(engine, &mut choices, intent.id, object.as_ref(), &story.operation).await?;
+    }
+    for row in story.follow_ups.iter().filter(|row| row.stage == Stage::Review) {
+        follow_up(engine, &mut choices, row).await?;
+    }
+    let open = |charge: &&ChargeRecord| {
+        charge.extra && charge.reserved_minor + charge.refunded_minor < charge.amount.minor()
+    };
+    for charge in story.charges.iter().filter(open) {
+        if engine.can_refund(charge).await? {
+            choices.offer(charge.object.as_str(), "--refund-extra", "give it back");
+        } else {
+            choices.note(&format!(
+                "{} can be given back in the dashboard of account {} alone: nobody here has its secret any more",
+                charge.object,
+                charge.account.as_str()
+            ));
+        }
+    }
+    Ok(choices.text())
+}
+
+/// About money that no payment of ours asked for.
+pub(super) async fn of_stranger(engine: &Engine, stranger: &StrangerRecord) -> Result<String> {
+    let (mut choices, object) = (Choices::default(), stranger.object.as_str());
+    match engine.payable_by(stranger).await? {
+        Ok(_) => choices.offer(
+            object,
+            &format!("--charged {object}"),
+            "it pays that order (the provider is asked first)",
+        ),
+        Err(why) => choices.note(&format!("It can pay no order now: {why}.")),
+    }
+    let released = "it has nothing to do with us: no order is held up by it";
+    choices.offer(object, "--not-charged", released);
+    Ok(choices.text())
+}
+
+async fn payment(
+    engine: &Engine,
+    choices: &mut Choices,
+    id: IntentId,
+    object: Option<&ObjectId>,
+    row: &OperationRecord,
+) -> Result<()> {
+    let id = id.to_string();
+    let charged = format!("--charged {}", object.map_or("OBJECT", ObjectId::as_str));
+    let paid = "this object of the provider took the money: the order is paid";
+    let unpaid = "no money was taken: the order can be paid again";
+    if let Some(why) = engine.unaskable(row).await? {
+        choices.note(&format!("{why}; so evidence decides"));
+        choices.offer(&id, &format!("{charged} --evidence TEXT"), paid);
+        let refused = format!("{unpaid} (refused until no request can be executed any more)");
+        choices.offer(&id, "--not-charged --evidence TEXT", &refused);
+        return Ok(());
+    }
+    choices.offer(&id, &charged, &format!("{paid} (it is asked first)"));
+    choices.offer(&id, "--not-charged", &format!("{unpaid} (refused until that is proved)"));
+    Ok(())
+}
+
+async fn follow_up(engine: &Engine, choices: &mut Choices, row: &OperationRecord) -> Result<()> {
+    let id = row.id.to_string();
+    let object = match (row.task.kind(), &row.object, &row.task) {
+        (OperationKind::Refund, Some(refund), _) => refund.as_str(),
+        (OperationKind::Refund, None, _) | (_, _, Task::Pay) => "REFUND",
+        (_, _, Task::FollowUp(follow_up)) => follow_up.target.as_str(),
+    };
+    let executed = format!("--executed {object}");
+    if let Some(why) = engine.unaskable(row).await? {
+        choices.note(&format!("{why}; so evidence decides"));
+        choices.offer(&id, &format!("{executed} --evidence TEXT"), "it was done");
+        let refused = "it was not done (refused until no request can be executed any more)";
+        choices.offer(&id, "--not-executed --evidence TEXT", refused);
+        return Ok(());
+    }
+    choices.offer(&id, &executed, "it was done (the provider is asked first)");
+    choices.offer(&id, "--not-executed", "it was not done (refused until that is proved)");
+    Ok(())
+}
