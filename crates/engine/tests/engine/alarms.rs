@@ -79,7 +79,8 @@ impl Visit for Line {
 /// 401 and 403, 404 and 405: no decline, and nothing that waiting heals.
 async fn fault_49b_whoever_is_turned_away_by_the_provider_alarms_the_merchant(world: World) {
     let (engine, (log, _guard)) = (world.engine(), Log::open());
-    for (order, fault, words) in [("1", Fault::Unauthorized, "401 or 403"), ("2", Fault::NotFound, "404 or 405")]
+    for (order, fault, words) in
+        [("1", Fault::Unauthorized, "401 or 403"), ("2", Fault::NotFound, "404 or 405")]
     {
         world.bank.next([fault]);
         let offer = world.paying(&engine, order).await;

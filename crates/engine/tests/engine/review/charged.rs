@@ -18,6 +18,7 @@ scenarios! {
     one_that_took_no_money_is_refused,
     one_that_is_not_there_or_not_shown_is_refused,
     one_that_belongs_to_another_payment_is_refused,
+    one_that_names_another_order_of_ours_is_refused,
     one_that_is_a_charge_already_is_refused,
     a_payment_takes_no_verdict_of_a_refund,
 }
@@ -105,6 +106,15 @@ async fn one_that_belongs_to_another_payment_is_refused(world: World) {
     // That one's time came too while the bank was silent for the other.
     let verdict = Verdict::Charged(object_of(&world, &other));
     refused(&world, &offer, offer.intent.id, verdict, "names another payment").await;
+}
+
+/// Taken by hand for that order: one charge must not pay two.
+async fn one_that_names_another_order_of_ours_is_refused(world: World) {
+    let engine = world.engine();
+    let offer = in_review(&world, &engine, "1", Fault::LoseRequest).await;
+    world.offer(&engine, "2").await;
+    let by_hand = world.bank.stranger_pays(ACCOUNT, &OrderId::parse("2").unwrap(), rub("1500.00"));
+    refused(&world, &offer, offer.intent.id, Verdict::Charged(by_hand), "names order 2").await;
 }
 
 async fn one_that_is_a_charge_already_is_refused(world: World) {
