@@ -1,7 +1,9 @@
 //! The third road of observation: reads an account's listing, links what is ours and was not known, and puts strangers before a
 //! person. After a gap in our own life nothing is dispatched until it has been read (fault 23).
 
-use payment::{Anomaly, ObjectId, ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp};
+use payment::{
+    Anomaly, ObjectId, ObjectStatus, Observation, ProviderAccount, RefundObservation, State, Terms, Timestamp,
+};
 use providers::{Account, Page, Span};
 use store::{IntentRecord, MerchantRecord, Stage, Standing, Start, StoreError, StrangerRecord, Tenant};
 
@@ -99,17 +101,7 @@ impl Engine {
             let page = self.provider.list_refunds(account, None, span, cursor.as_deref()).await;
             let Page::Objects { objects, next, .. } = page else { return Ok(false) };
             for seen in objects {
-                let Some(id) = seen.operation else { continue };
-                let taken = match self.store.operation(tenant.clone(), id).await? {
-                    Some(operation) if operation.stage == Stage::Done => Ok(()),
-                    Some(_) => self.look_at_refund(tenant, id, &seen.object).await.map(drop),
-                    None => {
-                        tracing::error!(object = %seen.object, operation = %id, amount = %seen.amount,
-                            "a refund of ours is not in this database: a backup was restored, and the sums of its charge are too high");
-                        Ok(())
-                    }
-                };
-                passed_over(taken, &seen.object)?;
+                passed_over(self.take_word_of_refund(tenant, &seen).await, &seen.object)?;
             }
             cursor = next;
             if cursor.is_none() {
@@ -117,6 +109,22 @@ impl Engine {
             }
         }
         Ok(false)
+    }
+
+    /// What one refund of the listing says.
+    async fn take_word_of_refund(&self, tenant: &Tenant, seen: &RefundObservation) -> Result<(), EngineError> {
+        let Some(id) = seen.operation else { return Ok(()) };
+        match self.store.operation(tenant.clone(), id).await? {
+            Some(operation) if operation.stage == Stage::Done => {}
+            Some(_) => {
+                self.look_at_refund(tenant, id, &seen.object).await?;
+            }
+            None => {
+                tracing::error!(object = %seen.object, operation = %id, amount = %seen.amount,
+                    "a refund of ours is not in this database: a backup was restored, and the sums of its charge are too high");
+            }
+        }
+        Ok(())
     }
 
     /// What one object of the listing says.

@@ -21,6 +21,8 @@ pub enum Call {
     Submit,
     Commit,
     OpenFollowUp,
+    Standing,
+    Operation,
     ResolveStranger,
     Settle,
     AcceptNotice,
@@ -38,6 +40,8 @@ pub enum When {
     Refused,
     /// Somebody else was first: a commit is stale.
     Overtaken,
+    /// A newer version wrote the row.
+    Unreadable,
 }
 
 /// The store.
@@ -74,6 +78,7 @@ impl Flaky {
             None => work.await,
             Some(When::Before) => Err(lost()),
             Some(When::Refused | When::Overtaken) => Err(full()),
+            Some(When::Unreadable) => Err(StoreError::Unreadable("a newer version wrote it".to_owned())),
             Some(When::After) => {
                 work.await?;
                 Err(lost())
@@ -165,7 +170,7 @@ impl Store for Flaky {
         object: ObjectId,
         intent: Option<IntentId>,
     ) -> Result<Standing, StoreError> {
-        self.inner.standing(tenant, account, object, intent).await
+        self.through(Call::Standing, self.inner.standing(tenant, account, object, intent)).await
     }
 
     async fn put_stranger(&self, found: StrangerRecord) -> Result<bool, StoreError> {
@@ -185,7 +190,7 @@ impl Store for Flaky {
         tenant: Tenant,
         id: OperationId,
     ) -> Result<Option<OperationRecord>, StoreError> {
-        self.inner.operation(tenant, id).await
+        self.through(Call::Operation, self.inner.operation(tenant, id)).await
     }
 
     async fn is_blocked(&self, tenant: Tenant, order: OrderId) -> Result<bool, StoreError> {

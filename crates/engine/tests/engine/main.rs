@@ -32,6 +32,7 @@ mod review;
 mod shopper;
 mod stuck;
 mod sweep;
+mod swept_refunds;
 mod two_intents;
 mod unknown;
 mod world;

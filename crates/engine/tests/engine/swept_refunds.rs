@@ -1,0 +1,150 @@
+//! What the sweep reads of an account's refunds; and that one object which cannot be written down hides no other, and keeps no
+//! gate down.
+
+use std::sync::Arc;
+
+use engine::{Engine, Vault};
+use payment::{CheckoutStatus, OperationId, OperationKind};
+use store::{Stage, SweepRow};
+
+use crate::{
+    bank::Fault,
+    flaky::{Call, Flaky, When},
+    follow_ups::{now, refund},
+    merchant::{ACCOUNT, merchant, secret_of, tenant},
+    scenarios,
+    world::{HOUR, Offer, SILENCE_MS, World},
+};
+
+scenarios! {
+    fault_23_a_payment_that_cannot_be_read_hides_no_other_and_keeps_no_gate,
+    fault_23_a_refund_that_cannot_be_read_hides_no_other_and_keeps_no_gate,
+    fault_23_a_refund_whose_seal_does_not_open_keeps_no_gate,
+    fault_23_a_refund_that_the_backup_forgot_keeps_no_gate,
+    fault_23_refunds_that_are_not_read_to_the_end_keep_the_gate,
+    refunds_on_every_page_are_found,
+    a_refund_that_is_over_is_not_asked_about_again,
+}
+
+const REFUND: OperationKind = OperationKind::Refund;
+
+async fn row(world: &World) -> SweepRow {
+    world.store.sweep(tenant(), world.merchant().await.account).await.unwrap().0
+}
+
+/// Nobody was alive for a while; the sweep of it.
+async fn swept_after_a_gap(world: &World, engine: &Engine) -> bool {
+    world.clock.advance(SILENCE_MS + 1);
+    assert!(engine.start().await.unwrap());
+    let swept = engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    assert_eq!(row(world).await.gated_from.is_none(), swept.complete);
+    swept.complete
+}
+
+/// A refund that was made, and whose answer was lost.
+async fn lost_refund(world: &World, engine: &Engine, order: &str) -> (Offer, OperationId) {
+    let offer = world.paying(engine, order).await;
+    world.bank.next_for(REFUND, [Fault::LoseAnswer]);
+    let id = refund(engine, &offer, "500.00").await.id;
+    while engine.run_once().await.unwrap() {}
+    assert_ne!(now(world, &offer, id).await.stage, Stage::Done);
+    (offer, id)
+}
+
+async fn is_over(world: &World, (offer, id): &(Offer, OperationId)) -> bool {
+    now(world, offer, *id).await.stage == Stage::Done
+}
+
+async fn fault_23_a_payment_that_cannot_be_read_hides_no_other_and_keeps_no_gate(world: World) {
+    let mut engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer, Fault::LoseAnswer]);
+    let offers = [world.paying(&engine, "1").await, world.paying(&engine, "2").await];
+    engine.store = Flaky::new(Arc::clone(&world.store), &[(Call::Standing, When::Unreadable)]);
+    assert!(swept_after_a_gap(&world, &engine).await);
+    let mut paid = 0;
+    for offer in &offers {
+        paid += usize::from(world.status(offer).await == CheckoutStatus::Paid);
+    }
+    assert_eq!(paid, 1, "the other one was read");
+    world.settle(&world.engine()).await;
+}
+
+async fn fault_23_a_refund_that_cannot_be_read_hides_no_other_and_keeps_no_gate(world: World) {
+    let mut engine = world.engine();
+    engine.start().await.unwrap();
+    let lost = [lost_refund(&world, &engine, "1").await, lost_refund(&world, &engine, "2").await];
+    engine.store = Flaky::new(Arc::clone(&world.store), &[(Call::Operation, When::Unreadable)]);
+    assert!(swept_after_a_gap(&world, &engine).await);
+    assert_ne!(is_over(&world, &lost[0]).await, is_over(&world, &lost[1]).await, "the other one was read");
+    world.settle(&world.engine()).await;
+}
+
+/// The secret was changed and the old one thrown away: what it sealed cannot be asked about.
+async fn fault_23_a_refund_whose_seal_does_not_open_keeps_no_gate(world: World) {
+    let mut engine = world.engine();
+    engine.start().await.unwrap();
+    let lost = lost_refund(&world, &engine, "1").await;
+    engine.vault = Arc::new(Vault::new([2; 32], None));
+    let known = world.merchant().await;
+    world.merchants.put(merchant(tenant(), ACCOUNT, &secret_of(ACCOUNT), &engine.vault));
+    assert!(swept_after_a_gap(&world, &engine).await);
+    assert!(!is_over(&world, &lost).await);
+    world.merchants.put(known);
+    world.clock.advance(HOUR);
+    world.settle(&world.engine()).await;
+    assert!(is_over(&world, &lost).await);
+}
+
+async fn fault_23_a_refund_that_the_backup_forgot_keeps_no_gate(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let offer = world.paying(&engine, "1").await;
+    let backup = world.backup().await;
+    refund(&engine, &offer, "500.00").await;
+    while engine.run_once().await.unwrap() {}
+    assert_eq!(world.bank.refunds().len(), 1);
+    let world = world.restored(backup).await;
+    assert!(swept_after_a_gap(&world, &world.engine()).await);
+}
+
+async fn fault_23_refunds_that_are_not_read_to_the_end_keep_the_gate(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let offer = world.paying(&engine, "1").await;
+    for _ in 0..3 {
+        refund(&engine, &offer, "100.00").await;
+        while engine.run_once().await.unwrap() {}
+    }
+    // The one payment is on one page, the three refunds are on two.
+    world.bank.listing(|listing| listing.breaks_after = Some(1));
+    assert!(!swept_after_a_gap(&world, &engine).await);
+    world.bank.heal();
+    assert!(swept_after_a_gap(&world, &engine).await);
+}
+
+async fn refunds_on_every_page_are_found(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let lost = lost_refund(&world, &engine, "1").await;
+    // The newest come first: the lost one is on the last page.
+    let other = world.paying(&engine, "2").await;
+    for _ in 0..4 {
+        refund(&engine, &other, "100.00").await;
+        while engine.run_once().await.unwrap() {}
+    }
+    assert!(engine.sweep_merchant(&world.merchant().await).await.unwrap().complete);
+    assert!(is_over(&world, &lost).await);
+}
+
+async fn a_refund_that_is_over_is_not_asked_about_again(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let lost = lost_refund(&world, &engine, "1").await;
+    let sweep = async || assert!(engine.sweep_merchant(&world.merchant().await).await.unwrap().complete);
+    sweep().await;
+    assert!(is_over(&world, &lost).await);
+    let (queries, _) = world.bank.asked();
+    sweep().await;
+    assert_eq!(world.bank.asked().0, queries);
+}
