@@ -57,6 +57,17 @@ export class Bank {
     expect(answer.ok, await answer.text()).toBe(true);
   }
 
+  /** Nothing is heard of the order: so many answers are lost, and whoever asks finds nothing. Without `times`, for as long as a test looks. */
+  async fallsSilent(orderId: string, { times = 100, delay_ms }: { times?: number; delay_ms?: number } = {}): Promise<void> {
+    await this.breaks({ kind: 'lose_answer', order_id: orderId, times, ...(delay_ms && { delay_ms }) });
+    await this.breaks({ kind: 'not_found', order_id: orderId, on: 'get', times: 1000 });
+  }
+
+  /** Nothing gets through to it: every request is turned away unread. */
+  async turnsAway(orderId: string): Promise<void> {
+    await this.breaks({ kind: 'unauthorized', order_id: orderId, times: 1000 });
+  }
+
   /** Nothing goes wrong any more. */
   async recovers(): Promise<void> {
     expect((await fetch(`${this.url}/faults`, { method: 'DELETE' })).ok).toBe(true);

@@ -16,7 +16,7 @@ export class PayPage {
     this.number = this.root.locator('[autocomplete=cc-number]');
     this.expiry = this.root.locator('[autocomplete=cc-exp]');
     this.code = this.root.locator('[autocomplete=cc-csc]');
-    this.email = this.root.locator('[autocomplete=email]');
+    this.email = this.root.locator('form[data-do=pay] [autocomplete=email]');
     this.button = this.root.locator('button[type=submit][name=pay]');
     this.live = this.root.locator('[role=status]');
   }

@@ -1,5 +1,6 @@
 // The shopper has to act at the bank: 3-D Secure, and the bank's own page. One payment, whoever leaves, comes back or goes on elsewhere.
 import { ASKS_3DS, GOOD, last4 } from '../helpers/cards.ts';
+import { Gate, NEWS, SUBMIT } from '../helpers/gate.ts';
 import { PayPage } from '../helpers/pay_page.ts';
 import { buy, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
@@ -165,12 +166,51 @@ test("the bank's own page is the second button where scripts run, and pays witho
   await page.waitForURL('**/pay/*/status?**');
   await expect(page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
   await other.expectState('requires_action');
+  await expect(other.note('Этот платёж начат в другой вкладке')).toBeVisible();
   await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
   await page.getByRole('button', { name: 'Подтвердить' }).click();
   await page.waitForURL('**/pay/*/status?**');
   await expect(page.locator('[data-payonce][data-state=succeeded]')).toBeVisible();
   await other.expectState('succeeded');
+  await expect(other.note('Этот платёж начат в другой вкладке')).toHaveCount(0);
   await bank.expectOneCharge(order.id, '1500.00');
   await page.getByRole('link', { name: 'Вернуться в магазин' }).click();
   await expectShopSays(page, 'paid');
+});
+
+test("N1, fault 67: a card in one tab and the bank's page in another are one payment, and the card's tab says where it goes on", async ({ page, context, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const other = await new PayPage(await context.newPage()).open(order.url);
+  const submits = await Gate.on(page, SUBMIT);
+  await pay.pay(GOOD);
+  await submits.hasHeld(1);
+  await other.page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
+  await other.page.waitForURL('**/pay/*/status?**');
+  await expect(other.page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
+  await submits.open();
+  await pay.expectState('requires_action');
+  await expect(pay.note('Этот платёж идёт на странице банка: её открыли в другой вкладке')).toBeVisible();
+  await other.page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+  await other.page.getByRole('button', { name: 'Подтвердить' }).click();
+  await pay.expectState('succeeded');
+  expect(await bank.payments(order.id)).toHaveLength(1);
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test("N1, fault 67: the bank's page in one tab while a card of another pays: it says so, and there is no second payment", async ({ page, context, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const other = await new PayPage(await context.newPage()).open(order.url);
+  // The other tab hears nothing, so its form stays.
+  const news = await Gate.on(other.page, NEWS);
+  await bank.fallsSilent(order.id);
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  await other.page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
+  await expect(other.page.locator('[data-payonce][data-state=confirming]')).toBeVisible();
+  await expect(other.note('Для этого платежа использована карта, введённая в другой вкладке')).toBeVisible();
+  await news.open();
+  expect(await bank.payments(order.id)).toHaveLength(1);
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });

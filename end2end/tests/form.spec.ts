@@ -1,6 +1,7 @@
 // The form itself: mistakes, keyboard, languages, new terms.
 import { randomUUID } from 'node:crypto';
 import { GOOD, OTHER_GOOD, last4 } from '../helpers/cards.ts';
+import { Gate, NEWS } from '../helpers/gate.ts';
 import { PayPage, plain } from '../helpers/pay_page.ts';
 import { buy, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
@@ -186,6 +187,8 @@ test('an order whose time runs out under an open form is not charged (fault 66)'
   watch.expects(/status of 409/);
   const checkout = await merchant.offer({ expires_in: 4 });
   const pay = await new PayPage(page).open(checkout.url);
+  // It would hear of the end by itself.
+  await Gate.on(page, NEWS);
   await pay.fill(GOOD);
   await expect.poll(async () => (await merchant.checkout(checkout.id)).status).toBe('expired');
   await pay.button.click();

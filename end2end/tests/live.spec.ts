@@ -33,8 +33,7 @@ test('N1: two tabs mirror one payment within a second, over one stream', async (
   const { order, pay } = await buy(page);
   await pay.hydrated();
   const second = await new PayPage(await context.newPage()).open(order.url);
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 2, delay_ms: 1500 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id, { times: 2, delay_ms: 1500 });
   await pay.pay(GOOD);
   await second.expectState('elsewhere');
   await pay.expectState('confirming');
@@ -51,8 +50,7 @@ test('N1: when the tab with the stream is closed, another one takes it over', as
   const open = streams(context);
   const { order, pay } = await buy(page);
   await pay.hydrated();
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 4 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id, { times: 4 });
   await pay.pay(GOOD);
   await pay.expectState('confirming');
   await expect.poll(() => open).toEqual([page]);
@@ -71,8 +69,7 @@ test('without streams and locks the page asks at growing intervals, and comes to
   });
   const { order, pay } = await buy(page);
   await pay.hydrated();
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id);
   await pay.pay(GOOD);
   await pay.expectState('confirming');
   await bank.recovers();
@@ -85,8 +82,7 @@ test('a stream that the server refuses is no loss: the page asks (N2)', async ({
   await page.route(EVENTS, (route) => route.fulfill({ status: 503 }));
   const { order, pay } = await buy(page);
   await pay.hydrated();
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id);
   await pay.pay(GOOD);
   await pay.expectState('confirming');
   await bank.recovers();
@@ -98,8 +94,7 @@ test('offline while the result is confirmed: no invitation to pay, and the truth
   watch.expects(/ERR_INTERNET_DISCONNECTED/);
   const { order, pay } = await buy(page);
   await pay.hydrated();
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 2 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id, { times: 2 });
   await pay.pay(GOOD);
   await pay.expectState('confirming');
   await context.setOffline(true);
@@ -136,6 +131,35 @@ for (const [when, fault] of [
   });
 }
 
+test('N1: an order runs out under a page left open: nothing is offered that does not work, without a reload', async ({ page, context, merchant, payonce }) => {
+  const order = await merchant.offer({ expires_in: 8, return_url: `${payonce.url}/shop` });
+  const form = await new PayPage(await context.newPage()).open(order.url);
+  await form.page.evaluate(() => Object.assign(window, { opened: 'once' }));
+  const pay = await new PayPage(page).open(order.url);
+  await form.expectState('ready');
+  const later = await merchant.offer({ expires_in: 4, return_url: `${payonce.url}/shop` });
+  const open = await new PayPage(await context.newPage()).open(later.url);
+  await pay.pay(NO_FUNDS);
+  await pay.expectState('declined');
+  const again = pay.screens.getByRole('button', { name: 'Попробовать ещё раз' });
+  await expect(again).toBeVisible();
+  await again.focus();
+
+  await open.expectState('expired');
+  await expect(open.screens.getByText('Заплатить за этот заказ здесь больше нельзя.')).toBeVisible();
+  await expect(open.button).toBeHidden();
+
+  await expect(pay.screens.getByText('Заплатить за этот заказ здесь больше нельзя.')).toBeVisible();
+  await expect(again).toBeHidden();
+  await expect(pay.screens.getByRole('heading')).toBeFocused();
+  await expect(pay.live).toContainText('Заплатить за этот заказ здесь больше нельзя.');
+  await pay.expectState('declined');
+  await expect(form.root.getByRole('button', { name: 'Попробовать ещё раз' })).toBeHidden();
+  expect(await form.page.evaluate(() => 'opened' in window)).toBe(true);
+  await pay.screens.getByRole('link', { name: 'Вернуться в магазин' }).click();
+  await page.waitForURL('**/shop');
+});
+
 test('a tab that waits at a decline follows when another device tries again and pays (N1)', async ({ page, bank, newDevice }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
@@ -147,8 +171,6 @@ test('a tab that waits at a decline follows when another device tries again and 
   await device.hydrated();
   await device.pay(GOOD);
   await device.expectState('succeeded');
-  // Coming back to the tab is reason enough to ask.
-  await page.evaluate(() => window.dispatchEvent(new Event('online')));
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });

@@ -115,3 +115,17 @@ test('a buy form that is sent twice is one order and one checkout (R1)', async (
   await pay.expectState('succeeded');
   await bank.expectOneCharge(first.id, '890.00');
 });
+
+test('a receipt says the same fresh and after a reload, when it was paid included', async ({ page }) => {
+  const { pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  const facts = pay.screens.locator('.facts');
+  await expect(facts.locator('time')).toBeVisible();
+  const fresh = await facts.innerText();
+  expect(fresh).toMatch(/Время\s+\d\d\.\d\d\.\d{4}, \d+:\d\d:\d\d/);
+  await page.reload();
+  await pay.hydrated();
+  expect(await facts.innerText()).toBe(fresh);
+});

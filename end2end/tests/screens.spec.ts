@@ -27,8 +27,7 @@ test('screens of the shop', async ({ page, bank, watch }) => {
   await expectShopSays(page, 'failed');
   await inspect(page, 'shop-order-failed');
 
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 3 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id, { times: 3 });
   await page.getByRole('link', { name: 'Попробовать ещё раз' }).click();
   await pay.root.getByRole('button', { name: 'Попробовать ещё раз' }).click();
   await pay.expectState('ready');
@@ -156,8 +155,7 @@ test('screens of a result that is not known', async ({ page, merchant, bank, new
   await expect(pay.note('Оплата до нас не дошла')).toBeVisible();
   await inspect(page, 'ready-unreached');
 
-  await bank.breaks({ kind: 'lose_answer', order_id: order.order_id, times: 100, delay_ms: 5500 });
-  await bank.breaks({ kind: 'not_found', order_id: order.order_id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.order_id, { delay_ms: 5500 });
   await pay.button.click();
   await expect.poll(async () => (await merchant.intent(order.payment_intent.id)).state).toBe('processing');
   await reader.goto(order.url);
@@ -178,8 +176,7 @@ test('screens of a payment that a person looks at', async ({ page, newDevice, wa
   const payonce = await Payonce.start('execute_s = 1\nreview_after_s = 1\nretry_max_s = 1\nlease_s = 30');
   const [merchant, bank] = [new Merchant(payonce.url), new Bank(payonce.bankUrl)];
   const order = await merchant.offer({ description: 'Кофемолка Bravo' });
-  await bank.breaks({ kind: 'lose_answer', order_id: order.order_id, times: 100 });
-  await bank.breaks({ kind: 'not_found', order_id: order.order_id, on: 'get', times: 1000 });
+  await bank.fallsSilent(order.order_id);
   await bank.breaks({ kind: 'error_500_before', on: 'list', times: 1000 });
   const pay = await new PayPage(page).open(order.url);
   await pay.pay(GOOD);
@@ -194,6 +191,35 @@ test('screens of a payment that a person looks at', async ({ page, newDevice, wa
   await reader.goto(order.url.replace('?', '/status?'));
   await inspect(reader, 'status-needs_review');
   await payonce.stop();
+});
+
+test('screens of a bank that cannot be reached, and of an address that is none', async ({ page, context, merchant, bank, watch }) => {
+  watch.expects(/status of 422/);
+  const order = await merchant.offer({ description: 'Кофемолка Bravo' });
+  const pay = await new PayPage(page).open(order.url);
+  await bank.turnsAway(order.order_id);
+  const other = await new PayPage(await context.newPage()).open(order.url);
+  await pay.pay(GOOD);
+  for (const [tab, name] of [[pay, 'unreached'], [other, 'unreached-other-tab']] as const) {
+    await tab.page.bringToFront();
+    await expect(tab.screens).toContainText('Сейчас не получается связаться с банком');
+    await inspect(tab.page, name);
+  }
+  await pay.screens.locator('form.mail').evaluate((form: HTMLFormElement) => (form.noValidate = true));
+  await pay.screens.getByLabel('Почта, чтобы узнать результат').fill('<script>@b.com');
+  await pay.screens.getByRole('button', { name: 'Написать мне' }).click();
+  await expect(pay.screens).toContainText('Проверьте адрес');
+  await inspect(page, 'unreached-no-email');
+  await page.goto(`${order.url.replace('?', '/status?')}&lang=en`);
+  await expect(page.locator('[data-screen=processing]')).toContainText('The bank cannot be reached just now');
+
+  const form = await merchant.offer();
+  await pay.open(`${form.url}&lang=en`);
+  await page.locator('input[name=email]').first().evaluate((input: HTMLInputElement) => (input.value = 'anna'));
+  await page.getByRole('button', { name: "Pay on the bank's page" }).click();
+  await expect(page.locator('[data-wrongs]')).toBeVisible();
+  await expect(pay.email).toHaveValue('anna');
+  await inspect(page, 'form-no-email');
 });
 
 test('screens of 3-D Secure, the bank included', async ({ page, merchant, newDevice }) => {
@@ -217,7 +243,7 @@ test('screens of 3-D Secure, the bank included', async ({ page, merchant, newDev
   await inspect(page, 'bank-confirm');
 });
 
-test('screens of money that is held, and of orders that are over', async ({ page, merchant, newDevice }) => {
+test('screens of money that is held, and of orders that are over', async ({ page, merchant, payonce, newDevice }) => {
   const held = await merchant.offer({ capture: 'manual' });
   const pay = await new PayPage(page).open(held.url);
   await pay.pay(GOOD);
@@ -228,6 +254,13 @@ test('screens of money that is held, and of orders that are over', async ({ page
   await expect.poll(async () => (await merchant.checkout(late.id)).status).toBe('expired');
   await pay.open(late.url);
   await inspect(page, 'expired');
+
+  const closing = await merchant.offer({ expires_in: 3, return_url: `${payonce.url}/shop` });
+  await pay.open(closing.url);
+  await pay.pay(NO_FUNDS);
+  await pay.expectState('declined');
+  await expect(pay.screens.getByText('Заплатить за этот заказ здесь больше нельзя.')).toBeVisible();
+  await inspect(page, 'declined-closed');
 
   const shared = await merchant.offer();
   const [first, second] = [pay, new PayPage(await (await newDevice()).newPage())];

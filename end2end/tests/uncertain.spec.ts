@@ -37,8 +37,7 @@ test('while the result is unknown the shop, the link and a reload all say so, an
   const { order, pay } = await buy(page);
   await pay.hydrated();
   // Lost over and over: unknown for as long as this test looks.
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id);
   await pay.pay(GOOD);
   await pay.expectState('confirming');
   await page.reload();
@@ -61,8 +60,7 @@ test('while the result is unknown the shop, the link and a reload all say so, an
 test('what is done to learn the result is told by the shopper\'s clock, step by step, without a reload (N2)', async ({ page, bank }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id);
   await pay.pay(GOOD);
   await pay.expectState('confirming');
   const steps = pay.screens.locator('.trail li');
@@ -80,8 +78,7 @@ test('what is done to learn the result is told by the shopper\'s clock, step by 
 test('an address can be left while the result is confirmed, and the page then says where it will write (N2)', async ({ page, bank }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id);
   await pay.email.fill('');
   await pay.pay(GOOD);
   await pay.expectState('confirming');
@@ -97,8 +94,7 @@ test('an address can be left while the result is confirmed, and the page then sa
 test('the address that was sent with the payment is where the page says it will write (N2)', async ({ page, bank }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id);
   await pay.email.fill('boris@example.com');
   await pay.pay(GOOD);
   await pay.expectState('confirming');
@@ -112,8 +108,7 @@ test('the link can be copied, and opens the payment elsewhere (N2)', async ({ pa
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { order, pay } = await buy(page);
   await pay.hydrated();
-  await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 100 });
-  await bank.breaks({ kind: 'not_found', order_id: order.id, on: 'get', times: 100 });
+  await bank.fallsSilent(order.id);
   await pay.pay(GOOD);
   await pay.expectState('confirming');
   await pay.screens.getByRole('button', { name: 'Скопировать ссылку' }).click();
@@ -153,4 +148,59 @@ test('a slow bank: processing, for whoever opens the link meanwhile, then paid (
   await other.expectNoInvitation();
   await Promise.all([pay.expectState('succeeded'), other.expectState('succeeded')]);
   await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('the bank cannot be reached: said so, with the time until which we try, and paid by itself when it is back (N2)', async ({ page, context, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const other = await new PayPage(await context.newPage()).open(order.url);
+  await bank.turnsAway(order.id);
+  await pay.email.fill('');
+  await pay.pay(GOOD);
+  await pay.expectState('processing');
+  for (const tab of [pay, other]) {
+    await expect(tab.screens.getByRole('heading')).toHaveText('Сейчас не получается связаться с банком');
+    await expect(tab.screens).toContainText('деньги пока не списаны. Мы продолжаем пробовать сами.');
+    await expect(tab.screens).toContainText(/Если банк не ответит до \d+:\d+:\d+, оплата закончится без списания/);
+    await expect(tab.screens.locator('.trail li').first()).toContainText('До банка не дошло: ничего не исполнено');
+    await tab.expectNoInvitation();
+  }
+  await expect(pay.live).toContainText('Сейчас не получается связаться с банком');
+  await expect(other.note('Этот платёж начат в другой вкладке')).toBeVisible();
+
+  // Whoever types an address keeps the field, and the focus, however many tries there are.
+  const address = pay.screens.getByLabel('Почта, чтобы узнать результат');
+  await address.fill('anna@');
+  const tries = await pay.screens.locator('.trail li').count();
+  await expect.poll(() => pay.screens.locator('.trail li').count()).toBeGreaterThan(tries);
+  await expect(address).toBeFocused();
+  await expect(address).toHaveValue('anna@');
+
+  expect(await bank.payments(order.id)).toEqual([]);
+  await bank.recovers();
+  await Promise.all([pay.expectState('succeeded'), other.expectState('succeeded')]);
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
+test('an address that is none comes back with what is wrong at its field, and nothing is lost (N2)', async ({ page, bank, watch }) => {
+  watch.expects(/status of 422/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.fallsSilent(order.id);
+  await pay.email.fill('');
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  const address = pay.screens.getByLabel('Почта, чтобы узнать результат');
+  await expect(address).toHaveAttribute('autocomplete', 'email');
+  // A browser without this check, or an old one.
+  await pay.screens.locator('form.mail').evaluate((form: HTMLFormElement) => (form.noValidate = true));
+  await address.fill('<script>@b.com');
+  await pay.screens.getByRole('button', { name: 'Написать мне' }).click();
+  await expect(address).toHaveAttribute('aria-invalid', 'true');
+  await expect(address).toHaveValue('<script>@b.com');
+  await expect(address).toHaveAccessibleName(/Проверьте адрес/);
+  await pay.expectState('confirming');
+  await address.fill('anna@example.com');
+  await pay.screens.getByRole('button', { name: 'Написать мне' }).click();
+  await expect(pay.screens).toContainText('Напишем на anna@example.com');
 });

@@ -56,7 +56,12 @@ impl Node {
         )
     }
 
-    /// A script or a style sheet that stands alone.
+    /// A style sheet and what it imports, in one file.
+    pub(crate) fn minify_style(&self, sheet: &Path) -> Result<Vec<u8>> {
+        self.run("esbuild/bin/esbuild", &[sheet.as_os_str(), "--minify".as_ref(), "--bundle".as_ref()])
+    }
+
+    /// A script that stands alone.
     pub(crate) fn minify(&self, file: &Path) -> Result<Vec<u8>> {
         self.run("esbuild/bin/esbuild", &[file.as_os_str(), "--minify".as_ref()])
     }

@@ -60,7 +60,7 @@ fn assemble(root: &Path, work: &Path, wasm: &Path, destination: &Path) -> Result
     let [wasm, glue] = shorten(&node, &bound)?;
     site.add("wasm", "payonce.wasm", &fs::read(wasm)?)?;
     site.add("js", "payonce.js", &node.minify_module(&glue)?)?;
-    site.add("css", "payonce.css", &node.minify(&root.join("style/checkout.css"))?)?;
+    site.add("css", "payonce.css", &node.minify_style(&root.join("style/checkout.css"))?)?;
     for path in files(&root.join("public"))? {
         let name = path.file_name().and_then(|name| name.to_str()).context("a file's name is not UTF-8")?;
         match name.strip_suffix(".js") {

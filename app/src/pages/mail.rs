@@ -17,7 +17,13 @@ pub(super) fn Mail(
         let email = page.email.clone();
         let wrong = page.no_email.clone();
         let known = email.is_some() && wrong.is_none();
-        let mistake = wrong.as_ref().map(|_| view! { <span class="err">{page.say("wrong-email-form")}</span> });
+        let mistake = wrong.as_ref().map(|_| {
+            view! {
+                <span class="err">
+                    <b>{page.say("wrong-email-form")}</b>
+                </span>
+            }
+        });
         let invalid = wrong.as_ref().map(|_| "true");
         view! {
             <p class="muted" data-with="email" hidden=!known>
