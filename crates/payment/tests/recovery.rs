@@ -6,7 +6,8 @@
 mod samples;
 
 use payment::{
-    Anomaly, Awaits, CanceledReason, Effect, Event, ReviewReason, Stance, State, StateName, transition,
+    Anomaly, Awaits, CanceledReason, Effect, Event, Mismatch, ReviewReason, Stance, State, StateName,
+    UnknownReason, transition,
 };
 use samples::{NOW, OURS, object, states};
 
@@ -46,6 +47,21 @@ fn fault_33_what_is_stuck_stands_before_a_person_with_its_object() {
             state
         };
         assert_eq!(next, expected);
+    }
+}
+
+/// A listing ends what is stuck, and must not end what was seen with a wrong sum or a wrong name.
+#[test]
+fn fault_47_what_contradicts_the_request_stays_known_when_its_worker_is_stuck() {
+    for mismatch in [Mismatch::Amount, Mismatch::Owner] {
+        for object in [None, Some(object(OURS))] {
+            let why = UnknownReason::Mismatch(mismatch);
+            let state = State::Confirming { since: NOW, why, object: object.clone() };
+            let stuck = transition(&state, Event::Stuck, NOW).unwrap().next;
+            let why = ReviewReason::Mismatch(mismatch);
+            assert_eq!(stuck, State::NeedsReview { since: NOW, why, object });
+            assert_eq!(transition(&stuck, Event::Absent, NOW).unwrap().next, stuck);
+        }
     }
 }
 

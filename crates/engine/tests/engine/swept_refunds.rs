@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Vault};
+use engine::Engine;
 use payment::{CheckoutStatus, OperationId, OperationKind};
 use store::{Stage, SweepRow};
 
@@ -11,15 +11,14 @@ use crate::{
     bank::Fault,
     flaky::{Call, Flaky, When},
     follow_ups::{now, refund},
-    merchant::{ACCOUNT, merchant, secret_of, tenant},
+    merchant::tenant,
     scenarios,
-    world::{HOUR, Offer, SILENCE_MS, World},
+    world::{Offer, SILENCE_MS, World},
 };
 
 scenarios! {
     fault_23_a_payment_that_cannot_be_read_hides_no_other_and_keeps_no_gate,
     fault_23_a_refund_that_cannot_be_read_hides_no_other_and_keeps_no_gate,
-    fault_23_a_refund_whose_seal_does_not_open_keeps_no_gate,
     fault_23_a_refund_that_the_backup_forgot_keeps_no_gate,
     fault_23_refunds_that_are_not_read_to_the_end_keep_the_gate,
     refunds_on_every_page_are_found,
@@ -78,22 +77,6 @@ async fn fault_23_a_refund_that_cannot_be_read_hides_no_other_and_keeps_no_gate(
     assert!(swept_after_a_gap(&world, &engine).await);
     assert_ne!(is_over(&world, &lost[0]).await, is_over(&world, &lost[1]).await, "the other one was read");
     world.settle(&world.engine()).await;
-}
-
-/// The secret was changed and the old one thrown away: what it sealed cannot be asked about.
-async fn fault_23_a_refund_whose_seal_does_not_open_keeps_no_gate(world: World) {
-    let mut engine = world.engine();
-    engine.start().await.unwrap();
-    let lost = lost_refund(&world, &engine, "1").await;
-    engine.vault = Arc::new(Vault::new([2; 32], None));
-    let known = world.merchant().await;
-    world.merchants.put(merchant(tenant(), ACCOUNT, &secret_of(ACCOUNT), &engine.vault));
-    assert!(swept_after_a_gap(&world, &engine).await);
-    assert!(!is_over(&world, &lost).await);
-    world.merchants.put(known);
-    world.clock.advance(HOUR);
-    world.settle(&world.engine()).await;
-    assert!(is_over(&world, &lost).await);
 }
 
 async fn fault_23_a_refund_that_the_backup_forgot_keeps_no_gate(world: World) {
