@@ -18,6 +18,7 @@ mod keys;
 mod late_money;
 mod leases;
 mod merchant;
+mod one_account;
 mod other_clocks;
 mod out_of_turn;
 mod outbox;

@@ -21,6 +21,7 @@ scenarios! {
     fault_23_a_charge_of_an_order_that_the_backup_forgot_blocks_it_until_it_is_released,
     fault_23_a_charge_of_an_order_that_the_backup_forgot_pays_it_when_it_is_linked,
     fault_23_what_was_in_mid_flight_is_sent_under_its_key,
+    what_is_unanswered_is_sent_again_as_soon_as_the_gate_is_up,
     fault_23_nothing_unfinished_is_forgotten_by_a_restore,
     the_gate_is_down_only_after_a_gap,
     without_a_heartbeat_there_is_no_gate,
@@ -186,6 +187,22 @@ async fn fault_23_what_was_in_mid_flight_is_sent_under_its_key(world: World) {
     assert_eq!(world.sends_within(&engine, 10 * SECOND).await, 1, "under the key that it had");
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
     assert_eq!((world.bank.objects().len(), world.bank.charges()), (1, 1));
+}
+
+/// The gate had it looked for in the listing; that listing proves nothing, so no other has to be waited for.
+async fn what_is_unanswered_is_sent_again_as_soon_as_the_gate_is_up(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseRequest]);
+    let offer = world.paying(&engine, "1").await;
+    world.clock.advance(SILENCE_MS + 1);
+    assert!(world.gated(&engine).await);
+    let (_, listings) = world.bank.asked();
+    assert!(engine.run_once().await.unwrap());
+    assert_eq!((world.bank.sends(), world.bank.asked().1), (1, listings + 1));
+    assert!(world.sweeps(&engine).await.complete);
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 1);
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
 }
 
 async fn fault_23_nothing_unfinished_is_forgotten_by_a_restore(world: World) {

@@ -175,6 +175,14 @@ mod tests {
         }
     }
 
+    /// A restored backup does not know what its key did already.
+    #[test]
+    fn r10_a_key_that_came_with_another_request_says_that_something_was_sent_and_not_what_became_of_it() {
+        let error = r#"{"type":"error","id":"x","code":"invalid_request","description":"Key was used","parameter":"Idempotence-Key"}"#;
+        let reason = UnknownReason::RejectedAfterUnknown;
+        assert_eq!(told(400, error), Reply::Unknown { reason, retry_after_ms: None });
+    }
+
     #[test]
     fn an_errors_texts_are_kept_up_to_a_bound() {
         for (long, kept) in [(63, 63), (64, 64), (65, 64), (10_000, 64)] {

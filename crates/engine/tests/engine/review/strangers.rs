@@ -19,6 +19,7 @@ scenarios! {
     a_stranger_of_another_sum_is_not_linked,
     a_stranger_whose_order_has_no_checkout_waits_for_one,
     a_stranger_that_is_none_of_ours_is_released_and_the_order_flows_again,
+    a_stranger_that_the_provider_does_not_show_is_not_linked,
     a_stranger_takes_no_other_verdict,
     n5_a_stranger_linked_to_a_paid_order_is_an_extra,
     a_link_by_one_who_died_is_made_once,
@@ -127,6 +128,17 @@ async fn a_stranger_that_is_none_of_ours_is_released_and_the_order_flows_again(w
     assert_eq!(engine.review().await.unwrap().items, [], "it is not asked about again");
     let story = world.story(&offer).await;
     assert!(story.charges.len() == 1 && story.charges[0].object != id);
+}
+
+async fn a_stranger_that_the_provider_does_not_show_is_not_linked(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    for silence in [Fault::LoseAnswer, Fault::NotFound] {
+        world.bank.next_query(silence);
+        refused(&world, &offer, &id, Verdict::Charged(id.clone()), "does not show it now").await;
+    }
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Open);
 }
 
 async fn a_stranger_takes_no_other_verdict(world: World) {

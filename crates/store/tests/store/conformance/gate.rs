@@ -12,6 +12,7 @@ use crate::{
 behaviours!(
     fault_23_the_first_start_has_no_gate,
     fault_23_a_short_absence_puts_no_gate_down,
+    fault_23_an_account_is_known_from_our_last_sign_of_life_on,
     fault_23_after_a_gap_every_account_waits,
     fault_23_while_gated_a_submission_is_taken_and_sent_afterwards,
     fault_23_while_gated_a_repeated_submission_is_known,
@@ -78,6 +79,19 @@ async fn fault_23_a_short_absence_puts_no_gate_down(world: World) {
     world.clock.advance(GAP_MS);
     assert!(!world.start(&[(tenant(), ours())]).await);
     world.sent("order-1").await;
+}
+
+/// What is older is none of ours; what happened in a gap may be.
+async fn fault_23_an_account_is_known_from_our_last_sign_of_life_on(world: World) {
+    assert_eq!(world.sweep_of(&tenant(), ours()).await.known_from, world.now());
+    world.start(&[(tenant(), ours())]).await;
+    let alive = world.now();
+    world.clock.advance(SECOND);
+    world.start(&[(tenant(), "200")]).await;
+    let row = world.sweep_of(&tenant(), "200").await;
+    assert_eq!(row.known_from, alive);
+    world.read_for(row).await;
+    assert_eq!(world.sweep_of(&tenant(), "200").await.known_from, alive, "reading on changes nothing about it");
 }
 
 async fn fault_23_after_a_gap_every_account_waits(world: World) {

@@ -32,7 +32,7 @@ impl World {
         self.store.review_item(id).await.unwrap().map(words)
     }
 
-    async fn overdue(&self, order: &str) -> Claimed {
+    pub async fn overdue(&self, order: &str) -> Claimed {
         let claim = self.settled(order, confirming(None)).await;
         let seen = self.looked(claim.intent.id).await;
         self.commit(outcome(&seen, after(&seen, Event::Overdue))).await;

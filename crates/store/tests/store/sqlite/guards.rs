@@ -2,8 +2,8 @@
 
 use std::{fs, path::PathBuf};
 
-use payment::{CheckoutStatus, JournalLine, StateName};
-use store::{OpenedCheckout, StoreError, Submitted};
+use payment::{CheckoutStatus, IntentId, JournalLine, StateName};
+use store::{OpenedCheckout, ReviewItem, StoreError, Submitted};
 
 use super::{File, unique::filled};
 use crate::{
@@ -186,17 +186,33 @@ async fn fault_62_a_checkout_paid_meanwhile_takes_no_submit() {
     assert!(world.story(intent.id).await.attempts.is_empty());
 }
 
+async fn written_by_a_newer_version(file: &File, intent: IntentId) {
+    let id = intent.0.simple();
+    let sql = format!(
+        "UPDATE payment_intent SET state_data = '{{\"state\":\"newer\"}}' WHERE hex(id) = upper('{id}')"
+    );
+    file.raw().await.run(&sql).await.unwrap();
+}
+
+#[tokio::test]
+async fn fault_33_a_row_that_cannot_be_read_hides_no_other_from_a_person() {
+    let file = File::new();
+    let world = file.world().await;
+    let unreadable = world.overdue("order-1").await;
+    let other = world.overdue("order-2").await;
+    written_by_a_newer_version(&file, unreadable.intent.id).await;
+    let items = world.store.review(10).await.unwrap().items;
+    let [ReviewItem::Operation { operation, .. }] = &items[..] else { panic!("{items:?}") };
+    assert_eq!(operation.id, other.operation.id);
+}
+
 #[tokio::test]
 async fn fault_33_a_row_that_cannot_be_read_does_not_hold_up_the_others() {
     let file = File::new();
     let world = file.world().await;
     let unreadable = world.sent("order-1").await;
     let other = world.sent("order-2").await;
-    let id = unreadable.intent.id.0.simple();
-    let sql = format!(
-        "UPDATE payment_intent SET state_data = '{{\"state\":\"newer\"}}' WHERE hex(id) = upper('{id}')"
-    );
-    file.raw().await.run(&sql).await.unwrap();
+    written_by_a_newer_version(&file, unreadable.intent.id).await;
     world.clock.advance(world::HOUR);
     let read = world.store.intent(tenant(), unreadable.intent.id).await;
     assert!(matches!(read, Err(StoreError::Unreadable(_))), "{read:?}");
