@@ -39,7 +39,7 @@ pub use review::{Grounds, MAX_REVIEW_ITEMS, Resolved, Verdict, item_id};
 pub use shared_listing::Listings;
 pub use shopper::Released;
 pub use submit::{Submission, SubmitOutcome};
-pub use sweep::Swept;
+pub use sweep::{LeftAccount, Swept};
 pub use vault::{ClientToken, Seal, SealError, Vault};
 
 /// Ids and randomness, passed in.

@@ -5,7 +5,9 @@ use payment::{
     Anomaly, ObjectId, ObjectStatus, Observation, ProviderAccount, RefundObservation, State, Terms, Timestamp,
 };
 use providers::{Account, Page, Span};
-use store::{IntentRecord, MerchantRecord, Stage, Standing, Start, StoreError, StrangerRecord, Tenant};
+use store::{
+    IntentRecord, MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, StrangerRecord, Tenant,
+};
 
 use crate::{Engine, EngineError, failpoint::failpoint, observe::InHand};
 
@@ -25,12 +27,39 @@ pub struct Swept {
     pub complete: bool,
 }
 
+/// An account that a merchant left while something was unfinished there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftAccount {
+    /// Whose it was.
+    pub tenant: Tenant,
+    /// The account.
+    pub id: ProviderAccount,
+    /// The newest unfinished operation there: it knows the credentials.
+    operation: Box<OperationRecord>,
+}
+
 impl Engine {
     /// A server starts; whether dispatch has to wait for a sweep. To be called before anything is driven.
     pub async fn start(&self) -> Result<bool, EngineError> {
-        let merchants = self.directory.merchants().await?;
-        let accounts = merchants.into_iter().map(|merchant| (merchant.tenant, merchant.account)).collect();
+        let merchants = self.directory.merchants().await?.into_iter();
+        let own = merchants.map(|merchant| (merchant.tenant, merchant.account));
+        let left = self.left_accounts().await?.into_iter().map(|left| (left.tenant, left.id));
+        let accounts = own.chain(left).collect();
         Ok(self.store.start(Start { accounts, gap_ms: self.settings.gap_ms }).await?)
+    }
+
+    /// Accounts that merchants' money does not go to any more, while something of it is unfinished there.
+    pub async fn left_accounts(&self) -> Result<Vec<LeftAccount>, EngineError> {
+        let merchants = self.directory.merchants().await?;
+        let is_own = |tenant: &Tenant, account: &ProviderAccount| {
+            merchants.iter().any(|merchant| merchant.tenant == *tenant && merchant.account == *account)
+        };
+        let newest = self.store.unfinished_accounts().await?.into_iter();
+        let accounts = newest.filter_map(|operation| {
+            let id = operation.frozen.as_ref()?.account.clone();
+            Some(LeftAccount { tenant: operation.tenant.clone(), id, operation: Box::new(operation) })
+        });
+        Ok(accounts.filter(|left| !is_own(&left.tenant, &left.id)).collect())
     }
 
     /// A server is alive.
@@ -38,16 +67,32 @@ impl Engine {
         Ok(self.store.beat().await?)
     }
 
-    /// Sweeps a merchant's account from where the last sweep ended, or the gap began, and lifts the gate.
+    /// Sweeps the account that a merchant's money goes to.
     pub async fn sweep_merchant(&self, merchant: &MerchantRecord) -> Result<Swept, EngineError> {
         let account = self.account_of(merchant)?;
-        let (mut row, now) = self.store.sweep(merchant.tenant.clone(), merchant.account.clone()).await?;
+        self.sweep_account(&merchant.tenant, &account, &merchant.account).await
+    }
+
+    /// Sweeps an account that a merchant left, with the credentials that the newest unfinished operation there was frozen with.
+    pub async fn sweep_left(&self, left: &LeftAccount) -> Result<Swept, EngineError> {
+        let account = self.frozen_account(&left.tenant, &left.operation).await?;
+        self.sweep_account(&left.tenant, &account, &left.id).await
+    }
+
+    /// Sweeps an account from where the last sweep ended, or the gap began, and lifts the gate.
+    async fn sweep_account(
+        &self,
+        tenant: &Tenant,
+        account: &Account,
+        account_id: &ProviderAccount,
+    ) -> Result<Swept, EngineError> {
+        let (mut row, now) = self.store.sweep(tenant.clone(), account_id.clone()).await?;
         let from = row.gated_from.map_or(row.swept_until, |gated| gated.min(row.swept_until));
         // What was made before may have been paid since: as long as a payment can be waited for.
         let overlap_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
         let span = Span { from: from.plus_ms(-overlap_ms).max(row.known_from), to: None };
-        let mut swept = self.sweep(&merchant.tenant, &account, &merchant.account, span).await?;
-        swept.complete &= self.sweep_refunds(&merchant.tenant, &account, span).await?;
+        let mut swept = self.sweep(tenant, account, account_id, span).await?;
+        swept.complete &= self.sweep_refunds(tenant, account, span).await?;
         failpoint!("sweep.read");
         if swept.complete {
             row.swept_until = now;
@@ -112,7 +157,11 @@ impl Engine {
     }
 
     /// What one refund of the listing says.
-    async fn take_word_of_refund(&self, tenant: &Tenant, seen: &RefundObservation) -> Result<(), EngineError> {
+    async fn take_word_of_refund(
+        &self,
+        tenant: &Tenant,
+        seen: &RefundObservation,
+    ) -> Result<(), EngineError> {
         let Some(id) = seen.operation else { return Ok(()) };
         match self.store.operation(tenant.clone(), id).await? {
             Some(operation) if operation.stage == Stage::Done => {}
@@ -188,18 +237,11 @@ impl Engine {
         Ok(!story.is_some_and(|story| told(&story)))
     }
 
-    /// Whether it is the payment of another merchant, or of the other mode, with the same account.
-    async fn is_anothers(
-        &self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
-        seen: &Observation,
-    ) -> Result<bool, EngineError> {
+    /// Whether it is the payment of another merchant, or of the other mode, who has the same account, or had it.
+    async fn is_anothers(&self, tenant: &Tenant, seen: &Observation) -> Result<bool, EngineError> {
         let Some(intent) = seen.intent else { return Ok(false) };
         let merchants = self.directory.merchants().await?;
-        let others =
-            merchants.into_iter().filter(|other| other.account == *account && other.tenant != *tenant);
-        for other in others {
+        for other in merchants.into_iter().filter(|other| other.tenant != *tenant) {
             if self.store.intent(other.tenant, intent).await?.is_some() {
                 return Ok(true);
             }
@@ -220,7 +262,7 @@ impl Engine {
         // What is held for an order can be taken at any time, and its listing is not read again then.
         let held = seen.status == ObjectStatus::WaitingForCapture && seen.order.is_some();
         let took_money = seen.status == ObjectStatus::Succeeded || held;
-        if known || !took_money || self.is_anothers(tenant, account, &seen).await? {
+        if known || !took_money || self.is_anothers(tenant, &seen).await? {
             return Ok(false);
         }
         let found = StrangerRecord {

@@ -1,8 +1,9 @@
-//! Says that the server is alive; sweeps each merchant's account, at the start and from time to time; and gives extra charges back.
+//! Says that the server is alive; sweeps each merchant's accounts, at the start and from time to time; and gives extra charges back.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, fmt, time::Duration};
 
-use engine::Engine;
+use engine::{Engine, EngineError, LeftAccount, Swept};
+use payment::ProviderAccount;
 use store::{MerchantRecord, Tenant};
 use tokio::{
     task::JoinSet,
@@ -13,6 +14,8 @@ use tokio::{
 const BEAT_EVERY: Duration = Duration::from_secs(10);
 /// How often it is looked whose sweep is due.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often it is looked for accounts that merchants left.
+const LEFT_EVERY: Duration = Duration::from_secs(10);
 /// How often extra charges are looked for.
 const EXTRAS_EVERY: Duration = Duration::from_secs(5);
 /// The wait after a sweep that failed; it doubles with each.
@@ -42,64 +45,121 @@ pub(super) async fn refund_extras(engine: Engine) {
     }
 }
 
-/// When a merchant is swept next.
+/// An account to sweep.
+#[derive(Clone)]
+enum Target {
+    /// Where the merchant's money goes.
+    Own(Box<MerchantRecord>),
+    /// Where it went, and something is unfinished.
+    Left(LeftAccount),
+}
+
+impl Target {
+    fn account(&self) -> (Tenant, ProviderAccount) {
+        match self {
+            Self::Own(merchant) => (merchant.tenant.clone(), merchant.account.clone()),
+            Self::Left(left) => (left.tenant.clone(), left.id.clone()),
+        }
+    }
+
+    async fn sweep(&self, engine: &Engine) -> Result<Swept, EngineError> {
+        match self {
+            Self::Own(merchant) => engine.sweep_merchant(merchant).await,
+            Self::Left(left) => engine.sweep_left(left).await,
+        }
+    }
+
+    /// Nobody else would tell that an account which the merchant left cannot be read any more.
+    fn tell(&self, what: &dyn fmt::Debug) {
+        let (tenant, account) = self.account();
+        let (merchant, account) = (tenant.merchant.as_str(), account.as_str());
+        match self {
+            Self::Own(_) => {
+                tracing::warn!(%merchant, %account, ?what, "the account could not be swept to its end; it is tried again");
+            }
+            Self::Left(_) => {
+                tracing::error!(%merchant, %account, ?what, "an account that the merchant left cannot be read: do its credentials \
+                    still work? What is unfinished there ends as not executed, or stands before a person");
+            }
+        }
+    }
+}
+
+/// The accounts to sweep, as they were looked for last.
+#[derive(Default)]
+struct Targets {
+    left: Vec<LeftAccount>,
+    left_at: Option<Instant>,
+}
+
+impl Targets {
+    async fn find(&mut self, engine: &Engine, left_every: Duration) -> Result<Vec<Target>, EngineError> {
+        if self.left_at.is_none_or(|at| at.elapsed() >= left_every) {
+            self.left = engine.left_accounts().await?;
+            self.left_at = Some(Instant::now());
+        }
+        let own =
+            engine.directory.merchants().await?.into_iter().map(|merchant| Target::Own(Box::new(merchant)));
+        Ok(own.chain(self.left.iter().cloned().map(Target::Left)).collect())
+    }
+}
+
+/// When an account is swept next.
 struct Plan {
     /// None while it is being swept.
     due: Option<Instant>,
     failures: u32,
 }
 
-/// Sweeps each merchant by itself: one whose provider is down holds up nobody.
+/// Sweeps each account by itself: one whose provider is down holds up nobody.
 pub(super) async fn sweep(engine: Engine, every: Duration) {
     let mut ticks = tokio::time::interval(LOOK_EVERY.min(every));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut plans, mut sweeps) = (HashMap::<Tenant, Plan>::new(), JoinSet::new());
+    let (mut plans, mut sweeps) = (HashMap::<(Tenant, ProviderAccount), Plan>::new(), JoinSet::new());
+    let mut targets = Targets::default();
     loop {
         ticks.tick().await;
         while let Some(swept) = sweeps.try_join_next() {
-            let Ok((tenant, complete)) = swept else {
+            let Ok((account, complete)) = swept else {
                 // It panicked, whosever it was: nobody is left without a sweep.
                 let again = Instant::now() + every.min(RETRY_AFTER);
                 plans.values_mut().for_each(|plan| plan.due = plan.due.or(Some(again)));
                 continue;
             };
-            let failures = plans.get(&tenant).map_or(0, |plan| plan.failures + 1).min(MAX_DOUBLINGS);
+            let failures = plans.get(&account).map_or(0, |plan| plan.failures + 1).min(MAX_DOUBLINGS);
             let (failures, wait) =
                 if complete { (0, every) } else { (failures, every.min(RETRY_AFTER * 2_u32.pow(failures))) };
-            plans.insert(tenant, Plan { due: Some(Instant::now() + wait), failures });
+            plans.insert(account, Plan { due: Some(Instant::now() + wait), failures });
         }
-        let merchants = match engine.directory.merchants().await {
-            Ok(merchants) => merchants,
+        let found = match targets.find(&engine, LEFT_EVERY.min(every)).await {
+            Ok(found) => found,
             Err(error) => {
-                tracing::warn!(%error, "the merchants could not be read; they are swept later");
+                tracing::warn!(%error, "the accounts could not be read; they are swept later");
                 continue;
             }
         };
-        for merchant in merchants {
-            let plan = plans
-                .entry(merchant.tenant.clone())
-                .or_insert(Plan { due: Some(Instant::now()), failures: 0 });
+        for target in found {
+            let first = || Plan { due: Some(Instant::now()), failures: 0 };
+            let plan = plans.entry(target.account()).or_insert_with(first);
             if plan.due.is_some_and(|due| Instant::now() >= due) {
                 plan.due = None;
                 let engine = engine.clone();
-                sweeps.spawn(async move { (merchant.tenant.clone(), sweep_one(&engine, &merchant).await) });
+                sweeps.spawn(async move { (target.account(), sweep_one(&engine, &target).await) });
             }
         }
     }
 }
 
-/// Sweeps a merchant's account; whether it was read to the end.
-async fn sweep_one(engine: &Engine, merchant: &MerchantRecord) -> bool {
-    let name = &merchant.tenant.merchant;
-    match engine.sweep_merchant(merchant).await {
+/// Sweeps an account; whether it was read to the end.
+async fn sweep_one(engine: &Engine, target: &Target) -> bool {
+    match target.sweep(engine).await {
+        Ok(swept) if swept.complete => true,
         Ok(swept) => {
-            if !swept.complete {
-                tracing::warn!(merchant = %name, ?swept, "the listing could not be read to its end; it is read again");
-            }
-            swept.complete
+            target.tell(&swept);
+            false
         }
         Err(error) => {
-            tracing::warn!(merchant = %name, %error, "the account could not be swept; it is tried again");
+            target.tell(&error);
             false
         }
     }

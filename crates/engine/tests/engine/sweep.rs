@@ -1,6 +1,8 @@
 //! The third road of observation, and the gate: after a gap in our own life nothing is dispatched before the account's listing was
 //! read to its end (fault 23).
 
+mod left;
+
 use engine::{Engine, Resolved, SubmitOutcome, Swept, Verdict};
 use payment::{
     CheckoutStatus, Holder, ObjectId, ObjectStatus, OperationKind, OrderId, ProviderAccount, StateName,

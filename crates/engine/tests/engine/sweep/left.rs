@@ -1,0 +1,157 @@
+//! An account that a merchant left is swept as long as something is unfinished there: what waits at its gate is let through.
+
+use engine::{Engine, LeftAccount};
+use payment::{OperationKind, OperationState, OrderId, ProviderAccount, StateName};
+use store::Task;
+
+use crate::{
+    bank::Fault,
+    merchant::{ACCOUNT, OTHER_ACCOUNT, merchant, secret_of, tenant, tenant_of},
+    scenarios,
+    world::{DAY, MINUTE, Offer, SECOND, SILENCE_MS, World, create_key, rub, terms},
+};
+
+scenarios! {
+    what_is_unknown_in_an_account_that_was_left_is_found,
+    a_refund_at_the_gate_of_an_account_that_was_left_goes_out,
+    fault_23_after_a_gap_an_account_that_was_left_waits_for_its_own_sweep,
+    where_the_old_credentials_are_dead_nothing_goes_out,
+    the_newest_credentials_of_an_account_that_was_left_count,
+    an_account_is_left_only_while_something_is_unfinished,
+    a_payment_of_one_who_left_the_same_account_is_no_stranger,
+}
+
+/// The merchant's money goes to another account from now on.
+fn moves(world: &World) {
+    world.merchants.put(merchant(tenant(), "200600", &secret_of("200600"), &world.vault));
+}
+
+async fn left(engine: &Engine) -> Vec<LeftAccount> {
+    engine.left_accounts().await.unwrap()
+}
+
+async fn sweeps_left(engine: &Engine) -> bool {
+    let left = left(engine).await;
+    assert_eq!(left.len(), 1);
+    assert_eq!((&left[0].tenant, left[0].id.as_str()), (&tenant(), ACCOUNT));
+    engine.sweep_left(&left[0]).await.unwrap().complete
+}
+
+/// A paid order, whose account was left while its gate was down, and the refund that is asked for then.
+async fn refund_at_the_gate(world: &World, engine: &Engine) -> Offer {
+    engine.start().await.unwrap();
+    let offer = world.paying(engine, "1").await;
+    world.clock.advance(SILENCE_MS + 1);
+    assert!(engine.start().await.unwrap());
+    moves(world);
+    let (kind, reason) = (OperationKind::Refund, "returned".to_owned());
+    engine.open_follow_up(&tenant(), offer.intent.id, kind, Some(rub("500.00")), reason).await.unwrap();
+    world.sweeps(engine).await;
+    assert_eq!(refunds_within(world, engine, MINUTE).await, 0, "another account's listing says nothing");
+    offer
+}
+
+/// Lets a worker do all it can for a while; the refunds that left till then.
+async fn refunds_within(world: &World, engine: &Engine, ms: i64) -> usize {
+    world.sends_within(engine, ms).await;
+    world.bank.sent_for(OperationKind::Refund).len()
+}
+
+async fn what_is_unknown_in_an_account_that_was_left_is_found(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    moves(&world);
+    world.clock.advance(MINUTE);
+    assert_eq!(world.sweeps(&engine).await.news, 0);
+    assert!(sweeps_left(&engine).await);
+    assert_eq!((world.state(&offer).await, world.bank.asked().0), (StateName::Succeeded, 0));
+}
+
+async fn a_refund_at_the_gate_of_an_account_that_was_left_goes_out(world: World) {
+    let engine = world.engine();
+    let offer = refund_at_the_gate(&world, &engine).await;
+    assert!(sweeps_left(&engine).await);
+    assert_eq!(refunds_within(&world, &engine, 5 * SECOND).await, 1);
+    assert_eq!(world.story(&offer).await.charges[0].refunded_minor, 50_000);
+}
+
+async fn fault_23_after_a_gap_an_account_that_was_left_waits_for_its_own_sweep(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::NotSent]);
+    let offer = world.paying(&engine, "1").await;
+    moves(&world);
+    world.clock.advance(SILENCE_MS + 1);
+    assert!(engine.start().await.unwrap());
+    world.sweeps(&engine).await;
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
+    assert!(sweeps_left(&engine).await);
+    assert_eq!(world.sends_within(&engine, 5 * SECOND).await, 1);
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+}
+
+/// Nothing is known of what happened there, so nothing is done: the sum is free again, and nobody's money is given back twice.
+async fn where_the_old_credentials_are_dead_nothing_goes_out(world: World) {
+    let engine = world.engine();
+    let offer = refund_at_the_gate(&world, &engine).await;
+    world.bank.change_secret(ACCOUNT, "revoked");
+    assert!(!sweeps_left(&engine).await);
+    world.clock.advance(DAY);
+    world.settle(&engine).await;
+    assert!(world.bank.sent_for(OperationKind::Refund).is_empty());
+    let story = world.story(&offer).await;
+    let Task::FollowUp(refund) = &story.follow_ups[0].task else { panic!("it is a refund") };
+    assert_eq!((&refund.state, story.charges[0].reserved_minor), (&OperationState::NotExecuted, 0));
+    assert!(left(&engine).await.is_empty());
+}
+
+/// Keys were rotated before the merchant left.
+async fn the_newest_credentials_of_an_account_that_was_left_count(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let old = world.paying(&engine, "1").await;
+    world.bank.change_secret(ACCOUNT, "rotated");
+    world.merchants.put(merchant(tenant(), ACCOUNT, "rotated", &world.vault));
+    world.clock.advance(SECOND);
+    world.bank.next([Fault::LoseAnswer]);
+    let new = world.paying(&engine, "2").await;
+    moves(&world);
+    assert!(sweeps_left(&engine).await);
+    for offer in [old, new] {
+        assert_eq!(world.state(&offer).await, StateName::Succeeded, "order {}", offer.checkout.order);
+    }
+}
+
+async fn an_account_is_left_only_while_something_is_unfinished(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    world.paying(&engine, "1").await;
+    assert!(left(&engine).await.is_empty(), "it is the merchant's own");
+    moves(&world);
+    assert_eq!(left(&engine).await.len(), 1);
+    world.settle(&engine).await;
+    assert!(left(&engine).await.is_empty());
+}
+
+async fn a_payment_of_one_who_left_the_same_account_is_no_stranger(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let theirs = tenant_of("mer_2");
+    world.merchants.put(merchant(theirs.clone(), ACCOUNT, &secret_of(ACCOUNT), &world.vault));
+    let key = create_key(&theirs, "k", "1", "1500.00");
+    engine.open_checkout(key, terms("1", "1500.00")).await.unwrap();
+    let found = world.store.order(theirs.clone(), OrderId::parse("1").unwrap()).await.unwrap();
+    let (checkout, intent) = found.unwrap();
+    world.note(&checkout);
+    world.pay(&engine, &Offer { checkout, intent }).await;
+    world.merchants.put(merchant(theirs, OTHER_ACCOUNT, &secret_of(OTHER_ACCOUNT), &world.vault));
+    let swept = world.sweeps(&engine).await;
+    assert_eq!((swept.read, swept.strangers), (1, 0));
+    let account = ProviderAccount::parse(ACCOUNT).unwrap();
+    let object = world.bank.objects()[0].id.clone();
+    assert_eq!(world.store.standing(tenant(), account, object, None).await.unwrap().stranger, None);
+}
