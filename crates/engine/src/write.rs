@@ -1,7 +1,7 @@
 //! Writes down what came of a claim, and says so.
 
-use payment::IntentId;
-use store::{Claimed, Commit, Committed, StoreError, Tenant};
+use payment::{IntentId, JournalLine};
+use store::{Change, Claimed, Commit, Committed, StoreError, Tenant};
 
 use crate::{Engine, EngineError, drive::Driven, failpoint::failpoint};
 
@@ -20,6 +20,7 @@ impl Engine {
 
     /// One fenced commit; whether it is written. A holder that lost its lease writes nothing, and learns it here (R14).
     pub(crate) async fn write(&self, claimed: &Claimed, commit: Commit) -> Result<bool, EngineError> {
+        let commit = self.without_repeats(&claimed.intent.tenant, commit).await?;
         let anomalous = !commit.anomalies.is_empty();
         let committed = match self.store.commit(commit.clone()).await {
             // The commit may be there: the same one is recognised by fence and version.
@@ -43,5 +44,24 @@ impl Engine {
         };
         failpoint!("write.committed");
         Ok(written)
+    }
+
+    /// A provider that goes on contradicting what was known is told of once, not with every look.
+    async fn without_repeats(&self, tenant: &Tenant, mut commit: Commit) -> Result<Commit, EngineError> {
+        let moves = commit.changes.iter().any(|change| change.from != change.to);
+        if commit.anomalies.is_empty() || commit.changes.is_empty() || moves {
+            return Ok(commit);
+        }
+        let story = self.store.story(tenant.clone(), commit.intent).await?;
+        let journal = story.map(|story| story.journal).unwrap_or_default();
+        let stands = |change: &Change| {
+            let told = |line: &JournalLine| line.event == change.event && line.evidence == change.evidence;
+            journal.iter().any(|row| told(&row.line))
+        };
+        if commit.changes.iter().all(stands) {
+            commit.changes.clear();
+            commit.anomalies.clear();
+        }
+        Ok(commit)
     }
 }

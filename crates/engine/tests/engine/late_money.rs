@@ -23,6 +23,7 @@ scenarios! {
     n5_a_second_object_that_takes_no_money_is_told_once,
     fault_49d_reversed_both_ways,
     fault_49d_a_reversal_is_told_once,
+    n5_a_provider_that_goes_on_contradicting_itself_is_told_of_once,
     a_paid_order_takes_no_further_payment,
     a_second_payment_waits_for_the_first,
 }
@@ -217,6 +218,27 @@ async fn fault_49d_a_reversal_is_told_once(world: World) {
     let told = |what: &str| journal.iter().filter(|line| *line == what).count();
     assert_eq!((told("anomaly: reversed"), told("anomaly: went_back")), (1, 0), "{journal:?}");
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
+}
+
+async fn n5_a_provider_that_goes_on_contradicting_itself_is_told_of_once(world: World) {
+    let engine = world.engine();
+    world.bank.decides(ObjectStatus::WaitingForCapture);
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!(world.state(&offer).await, StateName::Authorized);
+    world.bank.moves(offer.intent.id, pending());
+    let (queries, _) = world.bank.asked();
+    for _ in 0..5 {
+        world.clock.advance(10 * MINUTE);
+        engine.check_now(&tenant(), offer.intent.id).await.unwrap();
+        world.clock.advance(10 * SECOND);
+        engine.run_once().await.unwrap();
+    }
+    assert!(world.bank.asked().0 >= queries + 5, "each look asks");
+    let journal = world.journal(&offer).await;
+    let went_back = journal.iter().filter(|line| *line == "anomaly: went_back").count();
+    let observed = journal.iter().filter(|line| line.contains("is pending")).count();
+    assert_eq!((went_back, observed), (1, 1), "{journal:?}");
+    assert_eq!(world.state(&offer).await, StateName::Authorized);
 }
 
 async fn a_paid_order_takes_no_further_payment(world: World) {
