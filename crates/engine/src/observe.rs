@@ -3,7 +3,7 @@
 
 use payment::{
     Anomaly, Decision, Effect, Event, IntentId, NotExecutedReason, ObjectId, ObjectStatus, Observation,
-    PaidWith, ProviderAccount, State, Terms, Timestamp, TransitionError, UnknownReason, transition,
+    OrderId, PaidWith, ProviderAccount, State, Terms, Timestamp, TransitionError, UnknownReason, transition,
 };
 use providers::Reply;
 use store::{Change, Charge, Claimed, IntentRecord, OperationRecord, Task};
@@ -19,12 +19,15 @@ pub(crate) struct InHand {
     /// Whose objects are seen: the account the request was frozen for, or the one that is asked.
     account: Option<ProviderAccount>,
     terms: Terms,
+    /// What it is for, where that is asked.
+    order: Option<OrderId>,
     now: Timestamp,
 }
 
 impl InHand {
     pub(crate) fn new(claimed: &Claimed) -> Self {
-        Self::of(&claimed.intent, &claimed.operation, claimed.now)
+        let order = Some(claimed.checkout.order.clone());
+        Self { order, ..Self::of(&claimed.intent, &claimed.operation, claimed.now) }
     }
 
     pub(crate) fn of(intent: &IntentRecord, operation: &OperationRecord, now: Timestamp) -> Self {
@@ -39,6 +42,7 @@ impl InHand {
             anomalies: Vec::new(),
             account: operation.frozen.as_ref().map(|frozen| frozen.account.clone()),
             terms: Terms { intent: intent.id, amount: intent.amount },
+            order: None,
             now,
         }
     }
@@ -92,7 +96,20 @@ impl InHand {
         self.paid_with = seen.paid_with.clone().or_else(|| self.paid_with.take());
         // The first one stays linked: another object of the same intent is an anomaly, not a replacement.
         self.object.get_or_insert_with(|| seen.object.clone());
-        self.apply(Event::Observed(seen), words)
+        let Some(named) = self.other_order(&seen) else { return self.apply(Event::Observed(seen), words) };
+        let steps = self.changes.len();
+        self.apply(Event::Observed(seen), format!("{words}; it names order {named}"))?;
+        if self.changes.len() > steps {
+            self.anomalies.push(Anomaly::OtherOrder);
+        }
+        Ok(())
+    }
+
+    /// Another order than ours that an object of our intent names. Whose it is, the intent's id says, which nobody but us makes; but
+    /// somebody may have repeated a payment by hand, with what was written on it.
+    fn other_order(&self, seen: &Observation) -> Option<OrderId> {
+        let own = self.order.as_ref()?;
+        seen.order.clone().filter(|named| named != own)
     }
 
     /// Applies one event; an event that changes nothing leaves no line.

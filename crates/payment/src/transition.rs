@@ -39,6 +39,8 @@ pub enum Anomaly {
     WentBack,
     /// An object exists for an intent that was never sent.
     NeverSent,
+    /// The object names our intent, and another order than the one it is for.
+    OtherOrder,
 }
 
 impl Anomaly {
@@ -50,6 +52,7 @@ impl Anomaly {
             Self::Reversed => "reversed",
             Self::WentBack => "went_back",
             Self::NeverSent => "never_sent",
+            Self::OtherOrder => "other_order",
         }
     }
 }

@@ -5,7 +5,7 @@ use payment::{Ending, Mismatch, ObjectStatus, ReviewReason, State, StateName, Un
 use crate::{
     bank::{Fault, Lie, pending},
     scenarios,
-    world::{DAY, MINUTE, World},
+    world::{DAY, EXECUTE_MS, LEASE_MS, MINUTE, Offer, World},
 };
 
 scenarios! {
@@ -17,6 +17,10 @@ scenarios! {
     fault_47_garbage_is_asked_again,
     fault_47_a_wrong_answer_is_never_paid,
     fault_47_a_wrong_answer_that_is_put_right_is_taken,
+    fault_47_another_order_is_told_and_the_intent_decides,
+    fault_47_another_order_is_told_by_every_road,
+    fault_47_another_order_is_told_with_each_step_and_not_with_each_look,
+    a_provider_that_names_no_order_tells_nothing_new,
     fault_49b_401_is_no_decline,
     fault_49d_what_was_paid_stays_recorded,
     a_query_that_fails_changes_nothing,
@@ -106,6 +110,81 @@ async fn fault_47_a_wrong_answer_that_is_put_right_is_taken(world: World) {
     world.bank.lies(None);
     world.settle(&engine).await;
     assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+/// How often it was told that an object names another order.
+async fn told(world: &World, offer: &Offer) -> usize {
+    let journal = world.journal(offer).await;
+    let named = journal.iter().filter(|line| line.ends_with("it names order another-order")).count();
+    let alarmed = journal.iter().filter(|line| *line == "anomaly: other_order").count();
+    assert_eq!(named, alarmed, "{journal:?}");
+    alarmed
+}
+
+/// The money is not lost, and not taken in silence.
+async fn fault_47_another_order_is_told_and_the_intent_decides(world: World) {
+    let engine = world.engine();
+    world.bank.lies(Some(Lie::Order));
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!((world.state(&offer).await, told(&world, &offer).await), (StateName::Succeeded, 1));
+    assert_eq!(world.status(&offer).await, payment::CheckoutStatus::Paid);
+}
+
+/// A query, a listing, a notification, the sweep.
+async fn fault_47_another_order_is_told_by_every_road(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.decides(pending());
+    let mut offers = vec![world.paying(&engine, "asked").await];
+    for order in ["listed", "announced", "swept"] {
+        world.bank.next([Fault::LoseAnswer]);
+        offers.push(world.paying(&engine, order).await);
+    }
+    let [asked, listed, announced, swept] = &offers[..] else { unreachable!() };
+    world.bank.lies(Some(Lie::Order));
+    let object = world.bank.objects()[2].id.clone();
+    engine.look(&announced.checkout.tenant, announced.intent.id, &object).await.unwrap();
+    world.bank.moves(asked.intent.id, ObjectStatus::Succeeded);
+    world.clock.advance(EXECUTE_MS);
+    for claim in engine.claim_due(offers.len()).await.unwrap() {
+        if claim.work.intent.id != swept.intent.id {
+            engine.drive(claim).await.unwrap();
+        }
+    }
+    world.clock.advance(LEASE_MS);
+    engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    for offer in [asked, listed, announced, swept] {
+        let order = &offer.checkout.order;
+        assert_eq!(
+            (world.state(offer).await, told(&world, offer).await),
+            (StateName::Succeeded, 1),
+            "{order}"
+        );
+    }
+    assert_eq!((world.bank.sends(), world.bank.charges()), (4, 4));
+}
+
+async fn fault_47_another_order_is_told_with_each_step_and_not_with_each_look(world: World) {
+    let engine = world.engine();
+    world.bank.decides(pending());
+    world.bank.lies(Some(Lie::Order));
+    let offer = world.paying(&engine, "1").await;
+    for _ in 0..3 {
+        world.wake(&engine, &offer).await;
+    }
+    assert_eq!((world.state(&offer).await, told(&world, &offer).await), (StateName::RequiresAction, 1));
+    world.bank.moves(offer.intent.id, ObjectStatus::Succeeded);
+    world.wake(&engine, &offer).await;
+    let object = world.bank.objects()[0].id.clone();
+    engine.look(&offer.checkout.tenant, offer.intent.id, &object).await.unwrap();
+    assert_eq!((world.state(&offer).await, told(&world, &offer).await), (StateName::Succeeded, 2));
+}
+
+async fn a_provider_that_names_no_order_tells_nothing_new(world: World) {
+    let engine = world.engine();
+    world.bank.lies(Some(Lie::NoOrder));
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!((world.state(&offer).await, told(&world, &offer).await), (StateName::Succeeded, 0));
 }
 
 async fn fault_49b_401_is_no_decline(world: World) {

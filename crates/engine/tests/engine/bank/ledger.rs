@@ -22,6 +22,10 @@ pub enum Lie {
     Owner,
     /// Names another payment, another operation.
     Another,
+    /// Our payment, and another order.
+    Order,
+    /// Our payment, and no order.
+    NoOrder,
 }
 
 /// A payment.
@@ -234,7 +238,13 @@ impl Ledger {
             status: object.status.clone(),
             amount: self.sum_shown(object.amount),
             intent: if self.lie == Some(Lie::Another) { Some(NOBODY) } else { ours.then_some(object.intent) },
-            order: Some(object.order.clone()),
+            order: match self.lie {
+                Some(Lie::Order) => Some(OrderId::parse("another-order").unwrap()),
+                Some(Lie::NoOrder) => None,
+                None | Some(Lie::Amount | Lie::Currency | Lie::Owner | Lie::Another) => {
+                    Some(object.order.clone())
+                }
+            },
             paid_with: Some(PaidWith { last4: Some("4444".into()) }),
             created_at: Some(object.at),
         }
@@ -251,7 +261,9 @@ impl Ledger {
             operation: match self.lie {
                 Some(Lie::Owner) => None,
                 Some(Lie::Another) => Some(OperationId(Uuid::max())),
-                None | Some(Lie::Amount | Lie::Currency) => Some(refund.operation),
+                None | Some(Lie::Amount | Lie::Currency | Lie::Order | Lie::NoOrder) => {
+                    Some(refund.operation)
+                }
             },
             created_at: Some(refund.at),
         }
@@ -259,7 +271,7 @@ impl Ledger {
 
     fn sum_shown(&self, sum: Money) -> Money {
         match self.lie {
-            None | Some(Lie::Owner | Lie::Another) => sum,
+            None | Some(Lie::Owner | Lie::Another | Lie::Order | Lie::NoOrder) => sum,
             Some(Lie::Amount) => Money::from_minor(sum.minor() + 1, sum.currency()).unwrap(),
             Some(Lie::Currency) => Money::from_minor(sum.minor(), Currency::parse("USD").unwrap()).unwrap(),
         }
