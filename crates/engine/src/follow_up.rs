@@ -340,6 +340,7 @@ impl Engine {
         let evidence = attempt.to_string();
         if hand.follow_up.kind == OperationKind::Refund {
             let reply = self.provider.send_refund(&account, outgoing).await;
+            hand.intent.alarm(&reply);
             hand.retry_after_ms = retry_after_ms(&reply);
             match reply {
                 Reply::Object(seen) => {
@@ -354,6 +355,7 @@ impl Engine {
             return Ok(());
         }
         let reply = self.provider.send(&account, outgoing).await;
+        hand.intent.alarm(&reply);
         hand.retry_after_ms = retry_after_ms(&reply);
         hand.ended = Some((attempt, outcome_words(&reply)));
         match reply {
@@ -380,6 +382,7 @@ impl Engine {
         let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
         if hand.follow_up.kind == OperationKind::Refund {
             let reply = self.provider.query_refund(&account, object).await;
+            hand.intent.alarm(&reply);
             hand.retry_after_ms = retry_after_ms(&reply);
             if let Reply::Object(seen) = reply {
                 hand.see_refund(&seen, "asked");
@@ -387,6 +390,7 @@ impl Engine {
             return Ok(());
         }
         let reply = self.provider.query(&account, object).await;
+        hand.intent.alarm(&reply);
         hand.retry_after_ms = retry_after_ms(&reply);
         if let Reply::Object(seen) = reply {
             let undone = seen.status == ObjectStatus::WaitingForCapture;

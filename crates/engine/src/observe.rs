@@ -2,8 +2,8 @@
 //! state.
 
 use payment::{
-    Anomaly, Decision, Effect, Event, IntentId, NotExecutedReason, ObjectId, ObjectStatus, Observation,
-    OrderId, PaidWith, ProviderAccount, State, Terms, Timestamp, TransitionError, UnknownReason, transition,
+    Anomaly, Decision, Effect, Event, NotExecutedReason, ObjectId, ObjectStatus, Observation, OrderId,
+    PaidWith, ProviderAccount, State, Terms, Timestamp, TransitionError, UnknownReason, transition,
 };
 use providers::Reply;
 use store::{Change, Charge, Claimed, IntentRecord, OperationRecord, Task};
@@ -60,7 +60,7 @@ impl InHand {
 
     /// What a send brought.
     pub(crate) fn sent(&mut self, reply: Reply, evidence: &str) -> Result<(), TransitionError> {
-        alarm(&reply, self.terms.intent, self.account.as_ref());
+        self.alarm(&reply);
         match reply {
             Reply::Object(seen) => self.observe(seen, evidence),
             Reply::NotExecuted { reason, .. } => {
@@ -78,10 +78,24 @@ impl InHand {
 
     /// What a query brought: only an object says anything.
     pub(crate) fn queried(&mut self, reply: Reply, evidence: &str) -> Result<(), TransitionError> {
-        alarm(&reply, self.terms.intent, self.account.as_ref());
+        self.alarm(&reply);
         match reply {
             Reply::Object(seen) => self.observe(seen, evidence),
             Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => Ok(()),
+        }
+    }
+
+    /// A provider that does not take our credentials, or does not know our door, is the merchant's affair: never a decline (fault
+    /// 49b).
+    pub(crate) fn alarm<O>(&self, reply: &Reply<O>) {
+        if let Reply::NotExecuted {
+            reason: NotExecutedReason::NotAuthorized | NotExecutedReason::NotFound,
+            ..
+        } = reply
+        {
+            let account = self.account.as_ref().map_or("", ProviderAccount::as_str);
+            tracing::error!(intent = %self.terms.intent, account, words = %no_object_words(reply),
+                "the provider turns us away: check the merchant's account and secret");
         }
     }
 
@@ -139,17 +153,6 @@ impl InHand {
             }
         }
         Ok(())
-    }
-}
-
-/// A provider that does not take our credentials, or does not know our door, is the merchant's affair: never a decline (fault 49b).
-pub(crate) fn alarm<O>(reply: &Reply<O>, intent: IntentId, account: Option<&ProviderAccount>) {
-    if let Reply::NotExecuted {
-        reason: NotExecutedReason::NotAuthorized | NotExecutedReason::NotFound, ..
-    } = reply
-    {
-        let (account, words) = (account.map_or("", ProviderAccount::as_str), no_object_words(reply));
-        tracing::error!(%intent, account, %words, "the provider turns us away: check the merchant's account and secret");
     }
 }
 

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use payment::{OperationKind, RefundStatus};
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -14,6 +15,7 @@ use tracing::{
 
 use crate::{
     bank::{Fault, pending},
+    follow_ups::{KINDS, finish, open, ready_for, refund, step, sum_of},
     merchant::{ACCOUNT, secret_of},
     scenarios,
     world::World,
@@ -22,6 +24,8 @@ use crate::{
 scenarios! {
     fault_49b_whoever_is_turned_away_by_the_provider_alarms_the_merchant,
     fault_49b_a_question_that_is_turned_away_alarms_too,
+    fault_49b_a_refund_a_capture_and_a_cancel_alarm_as_well,
+    fault_49b_so_do_questions_about_them,
     what_passes_by_itself_alarms_nobody,
 }
 
@@ -103,6 +107,44 @@ async fn fault_49b_a_question_that_is_turned_away_alarms_too(world: World) {
         world.wake(&engine, &offer).await;
         assert_eq!(log.alarms().len(), 1);
     }
+}
+
+async fn fault_49b_a_refund_a_capture_and_a_cancel_alarm_as_well(world: World) {
+    let (engine, (log, _guard)) = (world.engine(), Log::open());
+    for kind in KINDS {
+        let offer = ready_for(&world, &engine, kind, kind.as_str()).await;
+        world.bank.next_for(kind, [Fault::Unauthorized]);
+        let id = open(&engine, &offer, kind, sum_of(kind)).await.id;
+        step(&world, &engine, &offer, id).await;
+        assert_eq!(log.alarms().len(), 1, "{kind:?}");
+        finish(&world, &engine, &offer, id).await;
+        assert_eq!(log.alarms(), [""; 0], "{kind:?}");
+    }
+}
+
+async fn fault_49b_so_do_questions_about_them(world: World) {
+    let (engine, (log, _guard)) = (world.engine(), Log::open());
+    let offer = world.paying(&engine, "refunded").await;
+    world.bank.decides_refund(RefundStatus::Pending);
+    let refund = refund(&engine, &offer, "500.00").await.id;
+    step(&world, &engine, &offer, refund).await;
+    world.bank.next_query(Fault::Unauthorized);
+    step(&world, &engine, &offer, refund).await;
+    assert_eq!(log.alarms().len(), 1);
+    world.bank.moves_refund(refund, RefundStatus::Succeeded);
+    finish(&world, &engine, &offer, refund).await;
+
+    let offer = ready_for(&world, &engine, OperationKind::Capture, "captured").await;
+    // Rejected after an unknown send: the payment itself is asked about.
+    world.bank.next_for(OperationKind::Capture, [Fault::LoseRequest, Fault::BadRequest]);
+    let capture = open(&engine, &offer, OperationKind::Capture, sum_of(OperationKind::Capture)).await.id;
+    step(&world, &engine, &offer, capture).await;
+    // So is it by its own operation.
+    world.bank.next_query(Fault::Unauthorized);
+    world.bank.next_query(Fault::Unauthorized);
+    step(&world, &engine, &offer, capture).await;
+    assert_eq!(log.alarms().len(), 2);
+    finish(&world, &engine, &offer, capture).await;
 }
 
 async fn what_passes_by_itself_alarms_nobody(world: World) {
