@@ -143,7 +143,7 @@ impl Visit {
     pub fn watches(&self) -> bool {
         match &self.stage {
             Stage::Checking | Stage::Elsewhere => true,
-            Stage::Known(seen) => is_awaited(seen.state) || may_try_again(seen),
+            Stage::Known(seen) => seen.state.is_awaited() || may_try_again(seen),
             Stage::Ready | Stage::Invalid(_) | Stage::Submitting | Stage::Changed(_) | Stage::Renewing(_) => {
                 false
             }
@@ -167,7 +167,7 @@ impl Visit {
             (Some(_), _) if seen.by_redirect => Some(OtherWay::Bank),
             (Some(offered), Some(used)) => (used != offered).then_some(OtherWay::Card(used)),
             (Some(_), None) => None,
-            (None, _) => (self.idle && is_awaited(seen.state)).then_some(OtherWay::Tab),
+            (None, _) => (self.idle && seen.state.is_awaited()).then_some(OtherWay::Tab),
         }
     }
 
@@ -175,7 +175,7 @@ impl Visit {
     pub fn open(&mut self, been_here: bool) -> Vec<Command> {
         match &self.stage {
             Stage::Known(seen) if seen.state.is_final() => vec![Command::Forget],
-            Stage::Known(seen) if is_awaited(seen.state) => {
+            Stage::Known(seen) if seen.state.is_awaited() => {
                 self.asked = 0;
                 self.ask_later()
             }
@@ -360,7 +360,7 @@ impl Visit {
 
     fn check_now(&mut self) -> Vec<Command> {
         match &self.stage {
-            Stage::Known(seen) if is_awaited(seen.state) => vec![Command::Check],
+            Stage::Known(seen) if seen.state.is_awaited() => vec![Command::Check],
             Stage::Checking | Stage::Elsewhere => vec![Command::Ask],
             Stage::Known(_)
             | Stage::Ready
@@ -391,7 +391,7 @@ impl Visit {
         self.enter(Stage::Known(seen), note);
         if state.is_final() {
             vec![Command::Forget]
-        } else if is_awaited(state) {
+        } else if state.is_awaited() {
             self.ask_later()
         } else {
             Vec::new()
@@ -403,7 +403,7 @@ impl Visit {
         let wants = match &self.stage {
             Stage::Ready | Stage::Invalid(_) => self.asked + 1 < GLANCES,
             Stage::Checking | Stage::Elsewhere => true,
-            Stage::Known(seen) => is_awaited(seen.state),
+            Stage::Known(seen) => seen.state.is_awaited(),
             Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_) => false,
         };
         if !wants {
@@ -445,22 +445,6 @@ impl Visit {
 /// Whether a try has ended without money, and another is possible.
 fn may_try_again(seen: &Seen) -> bool {
     seen.state.is_final() && seen.state != IntentState::Succeeded && !seen.closed
-}
-
-/// Whether the shopper waits for more. An authorised payment is settled as far as they are concerned.
-fn is_awaited(state: IntentState) -> bool {
-    match state {
-        IntentState::Processing
-        | IntentState::RequiresAction
-        | IntentState::Confirming
-        | IntentState::NeedsReview => true,
-        IntentState::Created
-        | IntentState::Authorized
-        | IntentState::Succeeded
-        | IntentState::Declined
-        | IntentState::Canceled
-        | IntentState::Expired => false,
-    }
 }
 
 #[cfg(test)]

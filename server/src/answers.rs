@@ -10,8 +10,6 @@ use engine::Answers;
 use payment::{Money, State, StateName, Timestamp};
 use store::{Answer, CheckoutRecord, IntentRecord, Story};
 
-pub(crate) use progress::is_awaited;
-
 /// What is said of a decline that came without words.
 const ISSUER_DECLINED: &str = "The card was declined. No money was taken.";
 
@@ -101,6 +99,11 @@ pub(crate) fn state(name: StateName) -> IntentState {
         StateName::Canceled => IntentState::Canceled,
         StateName::Expired => IntentState::Expired,
     }
+}
+
+/// Whether there is a result to wait for.
+pub(crate) fn is_awaited(name: StateName) -> bool {
+    state(name).is_awaited()
 }
 
 /// An intent as a shopper may see it.

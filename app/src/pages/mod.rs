@@ -105,31 +105,16 @@ impl Page {
 
     /// Seconds for the status page's `Refresh` header, while there is something to wait for. What has to be typed anew is not taken away.
     pub fn refresh_s(&self) -> Option<u32> {
-        match self.shown() {
-            _ if self.no_email.is_some() => None,
-            IntentState::Processing | IntentState::RequiresAction | IntentState::Confirming => {
-                Some(REFRESH_S)
-            }
-            IntentState::NeedsReview => Some(REVIEW_REFRESH_S),
-            IntentState::Created
-            | IntentState::Authorized
-            | IntentState::Succeeded
-            | IntentState::Declined
-            | IntentState::Canceled
-            | IntentState::Expired => None,
-        }
+        let shown = self.shown();
+        let pause_s = if shown == IntentState::NeedsReview { REVIEW_REFRESH_S } else { REFRESH_S };
+        (shown.is_awaited() && self.no_email.is_none()).then_some(pause_s)
     }
 
     /// Whether the page's script holds the stream: there is something to wait for, or to try again while the checkout is open.
     fn is_watched(&self) -> bool {
-        match self.shown() {
-            IntentState::Processing
-            | IntentState::RequiresAction
-            | IntentState::Confirming
-            | IntentState::NeedsReview => true,
-            IntentState::Declined | IntentState::Canceled | IntentState::Expired => self.is_open(),
-            IntentState::Created | IntentState::Authorized | IntentState::Succeeded => false,
-        }
+        let shown = self.shown();
+        let failed = shown.is_final() && shown != IntentState::Succeeded;
+        shown.is_awaited() || (failed && self.is_open())
     }
 
     /// Whether a plain form brought this mistake: an address is all that it can be wrong in.

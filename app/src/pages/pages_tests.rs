@@ -308,13 +308,14 @@ fn n2_a_bank_that_cannot_be_reached_is_said_to_be_so_with_the_time_until_which_w
 
 #[test]
 fn a_plain_forms_mistake_is_told_at_its_field_and_what_was_typed_is_kept() {
-    let typed = |page: Page| Page { no_email: Some("<script>@b.com".into()), mails: true, ..page };
+    let typed = |page: Page| Page { no_email: Some("<script>@b.com".into()), ..page };
     let html = typed(open(IntentState::Created)).render_pay();
     let kept = "value=\"&lt;script&gt;@b.com\"";
     assert!(html.contains(kept) && html.contains("aria-invalid=\"true\""), "{html}");
     let text = visible(&html);
     assert_eq!(text.matches("Check the address").count(), 2, "summary and field: {text}");
-    let page = Page { email: Some("anna@example.com".into()), ..open(IntentState::Confirming) };
+    let email = Some("anna@example.com".into());
+    let page = Page { email, mails: true, ..open(IntentState::Confirming) };
     let page = typed(page);
     let html = page.render_pay();
     assert!(html.contains(kept) && visible(&html).contains("Check the address"));

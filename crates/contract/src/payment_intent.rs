@@ -75,6 +75,19 @@ impl IntentState {
         }
     }
 
+    /// Whether a shopper waits for a result. An authorised payment is settled as far as they are concerned.
+    pub fn is_awaited(self) -> bool {
+        match self {
+            Self::Processing | Self::RequiresAction | Self::Confirming | Self::NeedsReview => true,
+            Self::Created
+            | Self::Authorized
+            | Self::Succeeded
+            | Self::Declined
+            | Self::Canceled
+            | Self::Expired => false,
+        }
+    }
+
     /// Whether it will never change again.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Succeeded | Self::Declined | Self::Canceled | Self::Expired)

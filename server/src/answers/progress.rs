@@ -4,26 +4,10 @@ use contract::{Progress, ProgressKind, ProgressStep};
 use payment::{JournalLine, StateName};
 use store::{AttemptRecord, OperationRecord, Story};
 
-use super::rfc3339;
+use super::{is_awaited, rfc3339};
 
 /// Most steps shown: the last ones.
 const MAX_STEPS: usize = 20;
-
-/// Whether there is a result to wait for.
-pub(crate) fn is_awaited(state: StateName) -> bool {
-    match state {
-        StateName::Processing
-        | StateName::RequiresAction
-        | StateName::Confirming
-        | StateName::NeedsReview => true,
-        StateName::Created
-        | StateName::Authorized
-        | StateName::Succeeded
-        | StateName::Declined
-        | StateName::Canceled
-        | StateName::Expired => false,
-    }
-}
 
 /// The steps so far, while the result is awaited.
 pub(super) fn progress(state: StateName, story: &Story) -> Option<Progress> {
