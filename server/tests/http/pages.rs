@@ -1,11 +1,11 @@
 //! The shopper's pages: languages, what the browser may do with them, and that looking changes nothing.
 
-use payment::ObjectId;
+use payment::{ObjectId, RetryPolicy};
 use serde_json::json;
 use store::{Resolution, Store, StrangerRecord};
 
 use crate::support::{
-    DECLINED, FRAME_ORIGIN, GOOD, RETURN_ORIGIN, Reply, Setup, THREE_DS, World, order, text,
+    DECLINED, FRAME_ORIGIN, GOOD, RETURN_ORIGIN, Reply, Setup, THREE_DS, World, eventually, order, text,
 };
 
 async fn page(world: &World, path: &str) -> Reply {
@@ -221,6 +221,26 @@ async fn opening_a_page_changes_nothing() {
         assert_eq!(world.shown(&checkout).await["payment_intent"]["id"], *id);
         assert_eq!(world.bank.payments(state).await.len(), payments);
     }
+}
+
+/// Its next look is hours away; the shopper is back now.
+#[tokio::test]
+async fn n2_whoever_comes_back_from_the_banks_page_has_the_bank_asked_at_once() {
+    let world = World::with(Setup { worker: false, ..Setup::default() }).await;
+    let mut seldom = world.engine.clone();
+    let year_ms = 365 * 24 * 60 * 60 * 1_000;
+    seldom.settings.retry = RetryPolicy { base_ms: year_ms, max_ms: year_ms };
+    let checkout = world.checkout("1").await;
+    world.pay(&checkout, THREE_DS).await.expect(200);
+    eventually("the look that is soon", || async { seldom.run_once().await.unwrap().then_some(()) }).await;
+    let payment = world.bank.payments("1").await.remove(0);
+    world.bank.decide(text(&payment["id"]), "confirm").await;
+    page(&world, &world.page(&checkout).replacen('?', "/status?", 1)).await.expect(200);
+    eventually("succeeded", || async {
+        seldom.run_once().await.unwrap();
+        (world.intent(&checkout["payment_intent"]["id"]).await["state"] == "succeeded").then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -1,7 +1,12 @@
 //! One request, and its answer whole: status, headers, bytes.
 
+use std::time::Duration;
+
 use reqwest::{Client, Method, header::HeaderMap};
 use serde_json::Value;
+
+/// A test ends that waits longer for an answer: more than any answer takes, less than the runner waits for the test.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A request to be sent.
 pub struct Call {
@@ -50,11 +55,13 @@ impl Call {
     }
 
     pub async fn send(self) -> Reply {
-        self.try_send().await.unwrap()
+        let what = format!("{} {}", self.method, self.url);
+        let reply = self.try_send().await;
+        reply.unwrap_or_else(|error| panic!("no whole answer within {DEADLINE:?} to {what}: {error:?}"))
     }
 
     pub async fn try_send(self) -> Result<Reply, reqwest::Error> {
-        let mut request = self.client.request(self.method, self.url).body(self.body);
+        let mut request = self.client.request(self.method, self.url).timeout(DEADLINE).body(self.body);
         for (name, value) in self.headers {
             request = request.header(name, value);
         }

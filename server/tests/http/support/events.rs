@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{World, text};
 
-/// A test ends that waits longer for an event.
+/// A test ends that waits longer for an event: the comments that keep a silent stream alive are none.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// An open stream.
@@ -20,7 +20,7 @@ impl Events {
     pub async fn of(world: &World, checkout: &Value) -> Self {
         let (intent, token) = (text(&checkout["payment_intent"]["id"]), text(&checkout["client_token"]));
         let url = format!("{}/v1/payment_intents/{intent}/events?token={token}", world.url);
-        let response = world.client.get(url).send().await.unwrap();
+        let response = within("an answer", world.client.get(url).send()).await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         assert_eq!(response.headers()["cache-control"], "no-store");
@@ -29,6 +29,10 @@ impl Events {
 
     /// The next state; `None` at the end.
     pub async fn next(&mut self) -> Option<Value> {
+        within("an event, or the end", self.read_next()).await
+    }
+
+    async fn read_next(&mut self) -> Option<Value> {
         loop {
             if let Some((event, rest)) = self.read.split_once("\n\n") {
                 let (event, rest) = (event.to_owned(), rest.to_owned());
@@ -39,22 +43,29 @@ impl Events {
                 assert_eq!(line("event:"), Some("state"), "{event}");
                 return Some(serde_json::from_str(data).unwrap());
             }
-            let chunk = tokio::time::timeout(DEADLINE, self.response.chunk()).await;
-            let chunk =
-                chunk.unwrap_or_else(|_| panic!("no event within {DEADLINE:?}, after {:?}", self.read));
             // A server that goes away may cut the connection.
-            let chunk = chunk.ok().flatten()?;
+            let chunk = self.response.chunk().await.ok().flatten()?;
             self.read.push_str(std::str::from_utf8(&chunk).unwrap());
         }
     }
 
     /// The next one in this state; what comes before is passed over.
     pub async fn until(&mut self, state: &str) -> Value {
-        loop {
-            let seen = self.next().await.unwrap_or_else(|| panic!("the stream ended before {state}"));
-            if seen["state"] == state {
-                return seen;
+        let reading = async {
+            loop {
+                let seen =
+                    self.read_next().await.unwrap_or_else(|| panic!("the stream ended before {state}"));
+                if seen["state"] == state {
+                    return seen;
+                }
             }
-        }
+        };
+        within(state, reading).await
     }
+}
+
+/// What comes of it, or the words that say what was waited for.
+async fn within<T>(what: &str, reading: impl Future<Output = T>) -> T {
+    let read = tokio::time::timeout(DEADLINE, reading).await;
+    read.unwrap_or_else(|_| panic!("for {DEADLINE:?} this was waited for at a stream, in vain: {what}"))
 }

@@ -141,9 +141,12 @@ impl World {
     pub async fn restart(self) -> Self {
         let Self { bank, url, engine, store, client, folder, setup, provider_url, running } = self;
         drop(running.stop);
-        running.serving.await.unwrap();
-        running.tasks.close();
-        running.tasks.wait().await;
+        let ends = async {
+            running.serving.await.unwrap();
+            running.tasks.close();
+            running.tasks.wait().await;
+        };
+        tokio::time::timeout(DEADLINE, ends).await.expect("a server that is told to stop stops");
         drop((engine, store));
         let listener = TcpListener::bind(url.trim_start_matches("http://")).await.unwrap();
         let (engine, store) = open(&folder, &provider_url, &setup).await;
