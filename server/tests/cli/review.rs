@@ -276,6 +276,22 @@ fn what_cannot_be_asked_about_is_ended_by_evidence() {
     }
 }
 
+/// The merchant had another account when that money was taken.
+#[test]
+fn n5_what_cannot_be_given_back_by_us_is_not_offered() {
+    let trouble = Trouble::new();
+    let (place, extra) = (&trouble.place, trouble.extra.as_str());
+    let database = Connection::open(place.path("payonce-data/payonce.db")).unwrap();
+    let left = "UPDATE charge SET provider_account = '100599' WHERE extra = 1";
+    assert_eq!(database.execute(left, []).unwrap(), 1);
+    let show = place.run(&["review", "show", extra]);
+    told(&show, &[&format!("{extra} can be given back in the dashboard of account 100599 alone")]);
+    assert!(!show.stdout.contains("--refund-extra"), "{}", show.stdout);
+    place
+        .run(&["review", "resolve", extra, "--refund-extra", "--reason", "x"])
+        .refused(&["lies in account 100599", "give it back in the provider's dashboard"]);
+}
+
 /// However much waits, nothing is out of a person's reach.
 #[test]
 fn what_is_beyond_the_list_is_said_and_can_be_shown_and_ended() {
