@@ -32,6 +32,14 @@ impl World {
         self.was_silent_for(LONG);
     }
 
+    /// The merchant's money goes to another account of the bank from the next start on.
+    fn moves_to(&self, account: &str) {
+        let config = fs::read_to_string(self.path("payonce.toml")).unwrap();
+        let moved = config.replace("account = \"100500\"", &format!("account = \"{account}\""));
+        assert_ne!(moved, config);
+        fs::write(self.path("payonce.toml"), moved).unwrap();
+    }
+
     /// How often the bank was asked for its payments.
     async fn listings(&self) -> usize {
         let ledger = self.bank.ledger().await;
@@ -57,6 +65,21 @@ async fn fault_23_after_a_silence_nothing_is_sent_before_the_listing_was_read() 
         .await;
     assert_eq!(world.bank.creates().await, []);
     world.bank.disarm().await;
+    world.is_paid_once(&server, &order).await;
+}
+
+#[tokio::test]
+async fn fault_23_what_waits_at_the_gate_of_an_account_that_was_left_goes_on() {
+    let world = World::new(Setup::default()).await;
+    let server = world.serve().await;
+    world.bank.fault(&json!({ "kind": "error_500_before", "times": 1_000 })).await;
+    let order = world.buy(&server).await;
+    assert_eq!(order.submit(&server.url).await.unwrap().status, 202);
+    server.process.terminate().await;
+    world.bank.disarm().await;
+    world.moves_to("100501");
+    world.was_silent_for(LONG);
+    let server = world.serve().await;
     world.is_paid_once(&server, &order).await;
 }
 
