@@ -111,6 +111,15 @@ struct Plan {
     failures: u32,
 }
 
+/// How often in a row it has failed now, and the wait until it is swept again: growing while it fails, and never longer than else.
+fn next_sweep(complete: bool, failures: u32, every: Duration) -> (u32, Duration) {
+    if complete {
+        return (0, every);
+    }
+    let failures = (failures + 1).min(MAX_DOUBLINGS);
+    (failures, every.min(RETRY_AFTER * 2_u32.pow(failures)))
+}
+
 /// Sweeps each account by itself: one whose provider is down holds up nobody.
 pub(super) async fn sweep(engine: Engine, every: Duration) {
     let mut ticks = tokio::time::interval(LOOK_EVERY.min(every));
@@ -126,9 +135,8 @@ pub(super) async fn sweep(engine: Engine, every: Duration) {
                 plans.values_mut().for_each(|plan| plan.due = plan.due.or(Some(again)));
                 continue;
             };
-            let failures = plans.get(&account).map_or(0, |plan| plan.failures + 1).min(MAX_DOUBLINGS);
-            let (failures, wait) =
-                if complete { (0, every) } else { (failures, every.min(RETRY_AFTER * 2_u32.pow(failures))) };
+            let failures = plans.get(&account).map_or(0, |plan| plan.failures);
+            let (failures, wait) = next_sweep(complete, failures, every);
             plans.insert(account, Plan { due: Some(Instant::now() + wait), failures });
         }
         let found = match targets.find(&engine, LEFT_EVERY.min(every)).await {
@@ -162,5 +170,25 @@ async fn sweep_one(engine: &Engine, target: &Target) -> bool {
             target.tell(&error);
             false
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_that_fails_is_repeated_soon_then_at_growing_waits() {
+        let every = Duration::from_secs(600);
+        let (mut failures, mut waits) = (0, Vec::new());
+        for _ in 0..8 {
+            let (failed, wait) = next_sweep(false, failures, every);
+            failures = failed;
+            waits.push(wait.as_secs());
+        }
+        assert_eq!(waits, [2, 4, 8, 16, 32, 64, 64, 64]);
+        assert_eq!(next_sweep(true, failures, every), (0, every));
+        let often = Duration::from_millis(50);
+        assert_eq!(next_sweep(false, failures, often), (MAX_DOUBLINGS, often), "never more seldom than else");
     }
 }

@@ -24,4 +24,5 @@ mod secrets;
 mod store_faults;
 mod submits;
 mod support;
+mod sweeps;
 mod trail;
