@@ -277,21 +277,21 @@ async fn an_intent_that_was_left_behind_says_so() {
     assert_eq!(seen_by_shopper(&world, &checkout).await["behind"], true);
 }
 
+/// The next look is hours away.
 #[tokio::test]
 async fn n2_check_now_brings_the_result_long_before_the_next_look() {
-    let mut setup = Setup::default();
-    setup.timing.retry_max_ms = 300_000;
-    let world = World::with(setup).await;
-    let checkout = world.checkout("1").await;
-    // The second look would come after seconds, the later ones after minutes.
-    world.bank.fault(json!({ "kind": "lose_answer", "order_id": "1", "times": 3 })).await;
+    let world = still().await;
+    let (checkout, seldom) = (world.checkout("1").await, world.seldom());
+    world.bank.fault(json!({ "kind": "lose_answer", "order_id": "1", "times": 2 })).await;
     world.pay(&checkout, GOOD).await.expect(202);
-    let checked = eventually("the result, by asking", || async {
-        let seen = post(&world, &checkout, "/check").await;
-        (seen["state"] == "succeeded").then_some(seen)
+    eventually("the look that is soon", || async { seldom.run_once().await.unwrap().then_some(()) }).await;
+    let seen = post(&world, &checkout, "/check").await;
+    assert_eq!(seen["state"], "confirming", "it was asked for");
+    eventually("succeeded", || async {
+        seldom.run_once().await.unwrap();
+        (seen_by_shopper(&world, &checkout).await["state"] == "succeeded").then_some(())
     })
     .await;
-    assert_eq!(checked, seen_by_shopper(&world, &checkout).await);
     assert_eq!(world.bank.charges("1").await, 1);
 }
 

@@ -1,7 +1,7 @@
 //! The shopper's pages: languages, what the browser may do with them, and that looking changes nothing.
 
-use payment::{ObjectId, RetryPolicy};
-use serde_json::json;
+use payment::ObjectId;
+use serde_json::{Value, json};
 use store::{Resolution, Store, StrangerRecord};
 
 use crate::support::{
@@ -227,9 +227,7 @@ async fn opening_a_page_changes_nothing() {
 #[tokio::test]
 async fn n2_whoever_comes_back_from_the_banks_page_has_the_bank_asked_at_once() {
     let world = World::with(Setup { worker: false, ..Setup::default() }).await;
-    let mut seldom = world.engine.clone();
-    let year_ms = 365 * 24 * 60 * 60 * 1_000;
-    seldom.settings.retry = RetryPolicy { base_ms: year_ms, max_ms: year_ms };
+    let seldom = world.seldom();
     let checkout = world.checkout("1").await;
     world.pay(&checkout, THREE_DS).await.expect(200);
     eventually("the look that is soon", || async { seldom.run_once().await.unwrap().then_some(()) }).await;
@@ -301,40 +299,44 @@ async fn the_form_to_try_again_makes_one_intent_however_often_it_is_sent() {
     assert_eq!(world.bank.charges("1").await, 1);
 }
 
-/// It may be this shopper's own money: no form, no "not taken", no invitation to try again.
-#[tokio::test]
-async fn fault_23_while_a_strangers_money_for_the_order_waits_for_a_person_the_page_says_so() {
-    let world = World::start().await;
-    let (fresh, declined) = (world.checkout("1").await, world.checkout("2").await);
-    world.pay(&declined, DECLINED).await.expect(200);
-    let mut strangers = Vec::new();
-    for (number, checkout) in [&fresh, &declined].into_iter().enumerate() {
-        let id = text(&checkout["id"]).parse().unwrap();
-        let mut found = None;
-        for merchant in world.engine.directory.merchants().await.unwrap() {
-            let shown = world.store.checkout(merchant.tenant.clone(), id).await.unwrap();
-            found = found.or(shown.map(|(record, _)| (merchant, record)));
-        }
-        let (merchant, record) = found.unwrap();
+/// Money of somebody else that names this checkout's order.
+async fn put_stranger(world: &World, checkout: &Value) -> StrangerRecord {
+    let id = text(&checkout["id"]).parse().unwrap();
+    for merchant in world.engine.directory.merchants().await.unwrap() {
+        let Some((record, _)) = world.store.checkout(merchant.tenant.clone(), id).await.unwrap() else {
+            continue;
+        };
         let stranger = StrangerRecord {
             tenant: merchant.tenant,
             account: merchant.account,
-            object: ObjectId::parse(format!("stranger-{number}")).unwrap(),
+            object: ObjectId::parse(format!("stranger-{}", record.order)).unwrap(),
             order: Some(record.order),
             amount: record.amount,
             found_at: record.created_at,
             resolution: None,
         };
         assert!(world.store.put_stranger(stranger.clone()).await.unwrap());
-        strangers.push(stranger);
+        return stranger;
     }
+    panic!("nobody's checkout");
+}
+
+/// It may be this shopper's own money: no form, no "not taken", no invitation to try again.
+#[tokio::test]
+async fn fault_23_while_a_strangers_money_for_the_order_waits_for_a_person_the_page_says_so() {
+    let world = World::start().await;
+    let (fresh, declined) = (world.checkout("1").await, world.checkout("2").await);
+    world.pay(&declined, DECLINED).await.expect(200);
+    let strangers = [put_stranger(&world, &fresh).await, put_stranger(&world, &declined).await];
     for (checkout, state) in [(&fresh, "created"), (&declined, "declined")] {
         let html = page(&world, &world.page(checkout)).await.expect(200).text();
         assert!(html.contains("data-state=\"needs_review\""), "{state}");
         let id = &checkout["payment_intent"]["id"];
         let seen =
             world.get(&format!("/v1/payment_intents/{}", text(id))).bearer(text(&checkout["client_token"]));
-        assert_eq!(seen.send().await.expect(200).json()["state"], "needs_review", "what the page is told");
+        let seen = seen.send().await.expect(200).json();
+        assert_eq!(seen["state"], "needs_review", "what the page is told");
+        assert_eq!(seen.get("decline"), None, "nor why it was not taken");
         assert_eq!(world.intent(id).await["state"], state, "the merchant sees what is");
     }
     for stranger in strangers {
@@ -343,4 +345,25 @@ async fn fault_23_while_a_strangers_money_for_the_order_waits_for_a_person_the_p
     }
     let html = page(&world, &world.page(&fresh)).await.expect(200).text();
     assert!(html.contains("data-state=\"ready\""));
+}
+
+/// What is settled, or waits at the bank, is not hidden by it.
+#[tokio::test]
+async fn fault_23_a_strangers_money_hides_no_payment_that_is_made_or_waits_at_the_bank() {
+    let world = World::start().await;
+    let (waiting, first) = (world.checkout("1").await, world.checkout("2").await);
+    world.pay(&waiting, THREE_DS).await.expect(200);
+    world.pay(&first, DECLINED).await.expect(200);
+    world.again(&first, "again").send().await.expect(201);
+    let paid = world.shown(&first).await;
+    world.pay(&paid, GOOD).await.expect(200);
+    for checkout in [&waiting, &first] {
+        put_stranger(&world, checkout).await;
+    }
+    for (checkout, state) in [(&waiting, "requires_action"), (&paid, "succeeded"), (&first, "declined")] {
+        let path = format!("/v1/payment_intents/{}", text(&checkout["payment_intent"]["id"]));
+        let seen = world.get(&path).bearer(text(&checkout["client_token"])).send().await.expect(200).json();
+        assert_eq!(seen["state"], state);
+        assert_eq!(seen.get("decline").is_some(), state == "declined", "{seen}");
+    }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use axum::Router;
 use engine::Engine;
-use payment::{MerchantId, Mode};
+use payment::{MerchantId, Mode, RetryPolicy};
 use payonce::{
     background::{self, Signals},
     config::{
@@ -228,6 +228,14 @@ impl World {
             (intent["state"] == state).then_some(intent)
         })
         .await
+    }
+
+    /// A worker that, where it learns nothing, looks again after hours.
+    pub fn seldom(&self) -> Engine {
+        let mut engine = self.engine.clone();
+        let year_ms = 365 * 24 * 60 * 60 * 1_000;
+        engine.settings.retry = RetryPolicy { base_ms: year_ms, max_ms: year_ms };
+        engine
     }
 
     /// Everything in the database's files.
