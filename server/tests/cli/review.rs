@@ -233,6 +233,7 @@ fn what_may_not_have_arrived_is_listed() {
     let parts = [
         "Webhooks and mails that did not arrive, or may not have",
         "may have arrived: its sender went silent in mid-send, and it is not sent twice",
+        "; last: its sender went silent\n",
     ];
     told(&trouble.place.run(&["review", "list"]), &parts);
 }

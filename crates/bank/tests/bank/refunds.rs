@@ -152,6 +152,17 @@ async fn a_refund_keeps_its_description_and_metadata() {
     }
 }
 
+/// YooKassa takes more of it than of a payment's.
+#[tokio::test]
+async fn a_refunds_description_has_up_to_250_characters() {
+    let bank = TestBank::start().await;
+    let mut body = refund(&bank.pay("pay", GOOD_CARD).await, "1.00");
+    body["description"] = json!("я".repeat(251));
+    bank.post("/v3/refunds", "long", &body).await.refused(400, "invalid_request", "description");
+    body["description"] = json!("я".repeat(250));
+    bank.post("/v3/refunds", "key", &body).await.ok();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn simultaneous_refunds_never_exceed_the_sum() {
     let bank = TestBank::start().await;
