@@ -16,6 +16,7 @@ impl Engine {
             lease_ms: self.settings.lease_ms,
             attempts: (0..most).map(|_| self.ids.attempt()).collect(),
             most_unfinished: self.settings.most_unfinished,
+            review_after_ms: self.settings.review_after_ms,
         };
         let claimed = self.store.claim_due(claim).await?;
         Ok(claimed.into_iter().map(|work| Claim { work, began }).collect())

@@ -229,6 +229,8 @@ pub struct ClaimDue {
     pub attempts: Vec<AttemptId>,
     /// Claims in a row that may come to no commit before a person has to look.
     pub most_unfinished: i64,
+    /// How long after its last possible send what the gate holds waits, before a person has to look, ms.
+    pub review_after_ms: i64,
 }
 
 /// Asks for the right to write down what was learned about an intent, whatever it waits for.

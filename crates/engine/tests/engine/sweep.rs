@@ -29,7 +29,8 @@ scenarios! {
     without_a_heartbeat_there_is_no_gate,
     while_gated_checkouts_are_made_and_a_submit_waits,
     while_gated_questions_are_asked,
-    what_waits_at_the_gate_for_too_long_ends_not_executed,
+    fault_23_what_the_gate_held_for_too_long_ends_only_when_it_is_up,
+    fault_23_what_the_gate_holds_for_a_day_is_a_persons,
     a_sweep_that_fails_keeps_the_gate,
     a_row_that_cannot_be_read_does_not_keep_the_gate,
     what_was_there_before_us_is_no_stranger,
@@ -284,15 +285,30 @@ async fn while_gated_questions_are_asked(world: World) {
     }
 }
 
-async fn what_waits_at_the_gate_for_too_long_ends_not_executed(world: World) {
+/// What the copy never sent, the lost hour may have: that it was not sent, nobody knows before the sweep.
+async fn fault_23_what_the_gate_held_for_too_long_ends_only_when_it_is_up(world: World) {
     let engine = world.engine();
     world.after_a_gap(&engine).await;
     let offer = world.offer(&engine, "1").await;
     submits(&engine, &offer).await;
     assert_eq!(world.sends_within(&engine, EXECUTE_MS + MINUTE).await, 0);
+    assert_eq!(world.state(&offer).await, StateName::Processing);
+    assert!(world.sweeps(&engine).await.complete);
+    assert_eq!(world.sends_within(&engine, 3 * MINUTE).await, 0);
     assert_eq!(world.state(&offer).await, StateName::Canceled);
-    world.sweeps(&engine).await;
-    assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
+}
+
+async fn fault_23_what_the_gate_holds_for_a_day_is_a_persons(world: World) {
+    let engine = world.engine();
+    world.after_a_gap(&engine).await;
+    let offer = world.offer(&engine, "1").await;
+    submits(&engine, &offer).await;
+    let review_after_ms = engine.settings.review_after_ms;
+    world.clock.advance(EXECUTE_MS + review_after_ms - MINUTE);
+    assert_eq!(world.sends_within(&engine, SECOND).await, 0);
+    assert_eq!(world.state(&offer).await, StateName::Processing);
+    assert_eq!(world.sends_within(&engine, 3 * MINUTE).await, 0);
+    assert_eq!(world.state(&offer).await, StateName::NeedsReview);
 }
 
 async fn a_sweep_that_fails_keeps_the_gate(world: World) {

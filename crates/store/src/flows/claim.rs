@@ -15,6 +15,8 @@ use crate::{
 const SPARE: u32 = 64;
 /// How often the gate is asked for what it holds, ms.
 const HELD_LOOK_MS: i64 = 1_000;
+/// The same where nothing can be sent any more.
+const LATE_LOOK_MS: i64 = 120_000;
 /// How often what always ended without a result is looked at, ms.
 const STUCK_LOOK_MS: i64 = 3_600_000;
 
@@ -107,14 +109,15 @@ async fn one(
     }
     let stuck = operation.unfinished >= claim.most_unfinished;
     if stuck && operation.stage == Stage::Open {
-        return put_before_a_person(tables, intent, operation, now).await.map(|()| None);
+        let evidence = format!("{} claims of {id} in a row came to no result", operation.unfinished);
+        return put_before_a_person(tables, intent, operation, now, evidence).await.map(|()| None);
     }
     let attempts = tables.attempts(tenant, id).await?;
     let unanswered = is_unanswered(&attempts);
     let dispatch = dispatch(tables, &checkout, &operation, now).await?;
     let step = step(&intent, &operation, dispatch, unanswered);
     if step == Step::Nothing {
-        return wait(tables, operation, now).await.map(|()| None);
+        return wait(tables, claim, intent, operation, now).await.map(|()| None);
     }
     let operation = hold(tables, operation, claim, stuck, now).await?;
     let attempt = match step {
@@ -138,23 +141,25 @@ fn step(intent: &IntentRecord, operation: &OperationRecord, dispatch: Dispatch, 
 }
 
 /// Whether a request may leave. What was paid is not sent again, not even under its key; what the gate or a stranger's money
-/// holds waits.
+/// holds waits. The gate comes first: until the sweep, a database that may be an old copy does not even know what was not sent.
 pub(super) async fn dispatch(
     tables: &mut dyn Tables,
     checkout: &CheckoutRecord,
     operation: &OperationRecord,
     now: Timestamp,
 ) -> Result<Dispatch, Abort> {
+    let account = operation.frozen.as_ref().map(|frozen| &frozen.account);
+    let sweeps = tables.sweeps(&checkout.tenant).await?;
+    if sweeps.iter().any(|sweep| Some(&sweep.account) == account && sweep.gated_from.is_some()) {
+        return Ok(Dispatch::Held);
+    }
     let pays = operation.task == Task::Pay;
     let late = operation.execute_until.is_none_or(|until| now >= until);
     if late || (pays && checkout.status == CheckoutStatus::Paid) {
         return Ok(Dispatch::Over);
     }
-    let account = operation.frozen.as_ref().map(|frozen| &frozen.account);
-    let sweeps = tables.sweeps(&checkout.tenant).await?;
-    let gated = sweeps.iter().any(|sweep| Some(&sweep.account) == account && sweep.gated_from.is_some());
-    let held = gated || (pays && tables.is_blocked(&checkout.tenant, &checkout.order).await?);
-    Ok(if held { Dispatch::Held } else { Dispatch::Allowed })
+    let blocked = pays && tables.is_blocked(&checkout.tenant, &checkout.order).await?;
+    Ok(if blocked { Dispatch::Held } else { Dispatch::Allowed })
 }
 
 /// Lease and fence. What was stuck before is not tried again as soon as its lease ends.
@@ -194,10 +199,21 @@ async fn insert_attempt(
     Ok(attempt)
 }
 
-/// Held: nothing is done, and the gate is asked again a little later.
-async fn wait(tables: &mut dyn Tables, mut operation: OperationRecord, now: Timestamp) -> Result<(), Abort> {
+/// Held: nothing is done, and the gate is asked again a little later. One that stays down for too long is a person's.
+async fn wait(
+    tables: &mut dyn Tables,
+    claim: &ClaimDue,
+    intent: IntentRecord,
+    mut operation: OperationRecord,
+    now: Timestamp,
+) -> Result<(), Abort> {
+    let late_ms = operation.execute_until.map_or(0, |until| now.since_ms(until));
+    if late_ms >= claim.review_after_ms {
+        let evidence = "the gate of its account stays down: it was not sent, as far as this database knows";
+        return put_before_a_person(tables, intent, operation, now, evidence.to_owned()).await;
+    }
     let fence = operation.fence;
-    operation.wake_at = Some(now.plus_ms(HELD_LOOK_MS));
+    operation.wake_at = Some(now.plus_ms(if late_ms < 0 { HELD_LOOK_MS } else { LATE_LOOK_MS }));
     won(tables.update_operation(&operation, fence).await?)
 }
 
@@ -207,9 +223,9 @@ async fn put_before_a_person(
     mut intent: IntentRecord,
     mut operation: OperationRecord,
     now: Timestamp,
+    evidence: String,
 ) -> Result<(), Abort> {
     let (fence, version, tenant) = (operation.fence, intent.version, intent.tenant.clone());
-    let evidence = format!("{} claims of {} in a row came to no result", operation.unfinished, operation.id);
     let (from, event, to) = match &mut operation.task {
         Task::Pay => {
             let from = intent.state.name().as_str();

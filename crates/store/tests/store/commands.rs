@@ -20,6 +20,7 @@ pub const EXECUTE_MS: i64 = 15 * MINUTE;
 pub const WAKE_MS: i64 = 10 * SECOND;
 pub const LIMIT: i64 = 3;
 pub const MOST_UNFINISHED: i64 = 20;
+pub const REVIEW_AFTER_MS: i64 = 86_400_000;
 
 pub fn tenant() -> Tenant {
     tenant_of("mer_1", Mode::Test)

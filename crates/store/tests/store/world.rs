@@ -188,6 +188,7 @@ pub fn due(most: usize) -> ClaimDue {
         lease_ms: commands::LEASE_MS,
         attempts: (0..most).map(|_| AttemptId(uuid())).collect(),
         most_unfinished: commands::MOST_UNFINISHED,
+        review_after_ms: commands::REVIEW_AFTER_MS,
     }
 }
 

@@ -98,13 +98,13 @@ async fn where_the_old_credentials_are_dead_nothing_goes_out(world: World) {
     let offer = refund_at_the_gate(&world, &engine).await;
     world.bank.change_secret(ACCOUNT, "revoked");
     assert!(!sweeps_left(&engine).await);
-    world.clock.advance(DAY);
+    world.clock.advance(2 * DAY);
     world.settle(&engine).await;
     assert!(world.bank.sent_for(OperationKind::Refund).is_empty());
     let story = world.story(&offer).await;
     let Task::FollowUp(refund) = &story.follow_ups[0].task else { panic!("it is a refund") };
-    assert_eq!((&refund.state, story.charges[0].reserved_minor), (&OperationState::NotExecuted, 0));
-    assert!(left(&engine).await.is_empty());
+    assert!(matches!(refund.state, OperationState::NeedsReview { .. }), "{:?}", refund.state);
+    assert_ne!(story.charges[0].reserved_minor, 0, "nobody knows yet that it was not given back");
 }
 
 /// Keys were rotated before the merchant left.

@@ -4,7 +4,9 @@ use payment::{Event, Mode, NotExecutedReason, ProviderAccount, StateName, Step};
 use store::{Claimed, Committed, KnownKey, Start, Submitted, SweepRow, Tenant};
 
 use crate::{
-    commands::{EXECUTE_MS, LEASE_MS, WAKE_MS, frozen, outcome, submit, succeeded, tenant, tenant_of},
+    commands::{
+        EXECUTE_MS, LEASE_MS, REVIEW_AFTER_MS, WAKE_MS, frozen, outcome, submit, succeeded, tenant, tenant_of,
+    },
     conformance::behaviours,
     world::{SECOND, World, after, claimed, events, is},
 };
@@ -18,7 +20,8 @@ behaviours!(
     fault_23_while_gated_a_repeated_submission_is_known,
     fault_23_while_gated_a_submission_sends_under_no_lookers_lease,
     fault_23_what_is_unanswered_is_asked_for_while_gated,
-    fault_23_what_was_never_executed_waits_and_ends_in_time,
+    fault_23_what_was_never_executed_waits_and_ends_when_the_gate_is_up,
+    fault_23_what_is_held_for_a_day_waits_for_a_person,
     fault_23_the_gate_survives_a_restart,
     fault_23_a_sweep_lifts_only_the_gate_it_read_for,
     fault_23_a_gated_account_holds_its_own_operations_and_no_others,
@@ -91,7 +94,11 @@ async fn fault_23_an_account_is_known_from_our_last_sign_of_life_on(world: World
     let row = world.sweep_of(&tenant(), "200").await;
     assert_eq!(row.known_from, alive);
     world.read_for(row).await;
-    assert_eq!(world.sweep_of(&tenant(), "200").await.known_from, alive, "reading on changes nothing about it");
+    assert_eq!(
+        world.sweep_of(&tenant(), "200").await.known_from,
+        alive,
+        "reading on changes nothing about it"
+    );
 }
 
 async fn fault_23_after_a_gap_every_account_waits(world: World) {
@@ -172,17 +179,32 @@ async fn fault_23_what_is_unanswered_is_asked_for_while_gated(world: World) {
     is(&world.intent(claim.intent.id).await, StateName::Succeeded);
 }
 
-async fn fault_23_what_was_never_executed_waits_and_ends_in_time(world: World) {
-    world.gated().await;
+async fn fault_23_what_was_never_executed_waits_and_ends_when_the_gate_is_up(world: World) {
+    let gate = world.gated().await;
     let (checkout, intent) = world.offer("order-1").await;
     world.store.submit(submit(&checkout, &intent)).await.unwrap();
     world.clock.advance(EXECUTE_MS - 1);
     assert!(world.due(10).await.is_empty());
     world.clock.advance(SECOND);
+    assert!(world.due(10).await.is_empty(), "the lost hour may have sent it");
+    world.read_for(gate).await;
+    world.clock.advance(120 * SECOND);
     let ended = world.due(10).await.remove(0);
     assert_eq!((ended.step.clone(), ended.attempt.clone()), (Step::EndUnsent, None));
     world.commit(outcome(&ended, after(&ended, Event::ExecuteUntilPassed))).await;
     is(&world.intent(intent.id).await, StateName::Canceled);
+}
+
+async fn fault_23_what_is_held_for_a_day_waits_for_a_person(world: World) {
+    world.gated().await;
+    let (checkout, intent) = world.offer("order-1").await;
+    world.store.submit(submit(&checkout, &intent)).await.unwrap();
+    world.clock.advance(EXECUTE_MS + REVIEW_AFTER_MS - 1);
+    assert!(world.due(10).await.is_empty());
+    is(&world.intent(intent.id).await, StateName::Processing);
+    world.clock.advance(120 * SECOND);
+    assert!(world.due(10).await.is_empty());
+    is(&world.intent(intent.id).await, StateName::NeedsReview);
 }
 
 async fn fault_23_the_gate_survives_a_restart(world: World) {
