@@ -1,6 +1,7 @@
 //! The server's tasks: they work on what is due (operations, notifications, effects), sweep the accounts, say that the server is
 //! alive, and end what has expired.
 
+mod extras;
 mod queue;
 mod sweep;
 
@@ -34,7 +35,7 @@ pub fn start(engine: Engine, tasks: &TaskTracker, stop: &CancellationToken, sign
     tasks.spawn(until(stop.clone(), queue::work(Effects(engine.clone()), tasks.clone(), spared())));
     tasks.spawn(until(stop.clone(), sweep::beat(engine.clone())));
     tasks.spawn(until(stop.clone(), sweep::sweep(engine.clone(), sweep_every)));
-    tasks.spawn(until(stop.clone(), sweep::refund_extras(engine.clone())));
+    tasks.spawn(until(stop.clone(), extras::refund(engine.clone())));
     tasks.spawn(until(stop.clone(), expire(engine)));
 }
 

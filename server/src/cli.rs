@@ -122,25 +122,12 @@ pub enum ReviewCommand {
     ///
     /// The provider is asked first: a word against what it says is refused. --not-charged is refused until it is proved that no
     /// request can take money any more; --evidence is for when the provider cannot be asked.
-    #[command(group = clap::ArgGroup::new("verdict").required(true).multiple(false))]
     Resolve {
         /// As `payonce review list` shows it
         id: String,
-        /// This object took the money: the payment succeeded
-        #[arg(long, value_name = "OBJECT", group = "verdict")]
-        charged: Option<String>,
-        /// No money was taken: the payment is over, another may begin
-        #[arg(long, group = "verdict")]
-        not_charged: bool,
-        /// This object did it: the refund, capture or cancel is done
-        #[arg(long, value_name = "OBJECT", group = "verdict")]
-        executed: Option<String>,
-        /// The refund, capture or cancel was not done
-        #[arg(long, group = "verdict")]
-        not_executed: bool,
-        /// Give the extra charge back
-        #[arg(long, group = "verdict")]
-        refund_extra: bool,
+        /// What was found
+        #[command(flatten)]
+        verdict: VerdictFlags,
         /// Why; it is kept
         #[arg(long, value_name = "TEXT")]
         reason: String,
@@ -148,6 +135,27 @@ pub enum ReviewCommand {
         #[arg(long, value_name = "TEXT", conflicts_with = "refund_extra")]
         evidence: Option<String>,
     },
+}
+
+/// What a person found: one of them.
+#[derive(Args, Clone, Debug)]
+#[group(id = "verdict", required = true, multiple = false)]
+pub struct VerdictFlags {
+    /// This object took the money: the payment succeeded
+    #[arg(long, value_name = "OBJECT")]
+    pub charged: Option<String>,
+    /// No money was taken: the payment is over, another may begin
+    #[arg(long)]
+    pub not_charged: bool,
+    /// This object did it: the refund, capture or cancel is done
+    #[arg(long, value_name = "OBJECT")]
+    pub executed: Option<String>,
+    /// The refund, capture or cancel was not done
+    #[arg(long)]
+    pub not_executed: bool,
+    /// Give the extra charge back
+    #[arg(long)]
+    pub refund_extra: bool,
 }
 
 /// The settings as flags. No `Debug`: there are secrets among them.

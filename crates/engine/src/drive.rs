@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use payment::{AttemptId, CheckoutStatus, Event, ObjectStatus, Observation, StateName, Step, Timestamp};
-use providers::{MayLeave, Outgoing, Reply, Span};
+use payment::{AttemptId, CheckoutStatus, Event, ObjectStatus, StateName, Step, Timestamp};
+use providers::{MayLeave, Outgoing, Reply};
 use store::{CheckoutRecord, Claimed, Commit, IntentRecord, Stage, Task};
 
 use crate::{
     Engine, EngineError, Moments,
     failpoint::failpoint,
     frozen::FrozenRequest,
-    listing::Listing,
     observe::{InHand, outcome_words},
     shared_listing::{Shared, SharedListing, widened},
 };
@@ -151,7 +150,10 @@ impl Engine {
 
     /// The listing that holds an intent's objects, if there are any: read now, or lately for another operation. None while somebody
     /// else reads it.
-    async fn shared_listing(&self, claim: &Claim) -> Result<Option<Arc<SharedListing>>, EngineError> {
+    pub(crate) async fn shared_listing(
+        &self,
+        claim: &Claim,
+    ) -> Result<Option<Arc<SharedListing>>, EngineError> {
         let claimed = &claim.work;
         let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
         let (from, to) = self.span_of(claimed);
@@ -173,14 +175,6 @@ impl Engine {
         claim.work.now.plus_ms(self.clock.moments().since_ms(claim.began))
     }
 
-    /// The objects of an intent in the listing of its frozen account, from its first send on, read for it alone.
-    pub(crate) async fn list_ours(&self, claimed: &Claimed) -> Result<Listing<Observation>, EngineError> {
-        let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
-        let ((from, to), id) = (self.span_of(claimed), claimed.intent.id);
-        let span = Span { from, to: Some(to) };
-        Ok(self.list_payments(&account, span, |seen| seen.intent == Some(id)).await)
-    }
-
     /// When its objects can have been made. The provider dates them by its own clock.
     fn span_of(&self, claimed: &Claimed) -> (Timestamp, Timestamp) {
         let (from, to) = (first_sent_at(claimed), self.tokens_dead_at(claimed));
@@ -192,14 +186,9 @@ impl Engine {
         first_sent_at(claimed).plus_ms(self.settings.token_life_ms + self.settings.token_margin_ms)
     }
 
-    /// Whether a listing begun at this claim can be evidence of absence.
-    pub(crate) fn may_prove_absence(&self, claimed: &Claimed) -> bool {
-        self.is_evidence(claimed, claimed.now)
-    }
-
     /// Whether a listing that was not begun before `began` can be evidence of absence: nothing more was sent from then on, and what
     /// had been sent was harmless.
-    fn is_evidence(&self, claimed: &Claimed, began: Timestamp) -> bool {
+    pub(crate) fn is_evidence(&self, claimed: &Claimed, began: Timestamp) -> bool {
         self.provider.proves_absence()
             && self.is_over(claimed, began)
             && began >= self.tokens_dead_at(claimed)

@@ -32,10 +32,11 @@ use store::{
 pub use checkouts::{CheckoutOutcome, IntentOutcome};
 pub use clock::{Clock, Moments};
 pub use drive::{Claim, Driven};
+pub use follow_up::OutOfReach;
 pub use inbox::Accepted;
 pub use look::Looked;
 pub use outbox::{Again, Delivery, Mail, Sender, Webhook};
-pub use review::{Grounds, MAX_REVIEW_ITEMS, Resolved, Verdict, item_id};
+pub use review::{Grounds, MAX_REVIEW_ITEMS, Resolved, Unaskable, Verdict, item_id};
 pub use shared_listing::Listings;
 pub use shopper::Released;
 pub use submit::{Submission, SubmitOutcome};

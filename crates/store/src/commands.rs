@@ -325,6 +325,8 @@ pub struct Standing {
     pub charge: Option<ChargeRecord>,
     /// Whether it is a known stranger.
     pub stranger: Option<StrangerRecord>,
+    /// The payment or refund that it is linked to.
+    pub linked: Option<OperationRecord>,
 }
 
 /// Something that stands before a person.

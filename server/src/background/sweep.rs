@@ -1,4 +1,4 @@
-//! Says that the server is alive; sweeps each merchant's accounts, at the start and from time to time; and gives extra charges back.
+//! Says that the server is alive, and sweeps each merchant's accounts, at the start and from time to time.
 
 use std::{collections::HashMap, fmt, time::Duration};
 
@@ -16,8 +16,6 @@ const BEAT_EVERY: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often it is looked for accounts that merchants left.
 const LEFT_EVERY: Duration = Duration::from_secs(10);
-/// How often extra charges are looked for.
-const EXTRAS_EVERY: Duration = Duration::from_secs(5);
 /// The wait after a sweep that failed; it doubles with each.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Doublings of that wait at most.
@@ -30,17 +28,6 @@ pub(super) async fn beat(engine: Engine) {
         ticks.tick().await;
         if let Err(error) = engine.beat().await {
             tracing::warn!(%error, "the heartbeat was not written; it is tried again");
-        }
-    }
-}
-
-pub(super) async fn refund_extras(engine: Engine) {
-    let mut ticks = tokio::time::interval(EXTRAS_EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        if let Err(error) = engine.refund_extras().await {
-            tracing::warn!(%error, "extra charges could not be given back; it is tried again");
         }
     }
 }

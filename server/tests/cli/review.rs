@@ -245,6 +245,9 @@ fn what_cannot_be_asked_about_is_ended_by_evidence() {
     let database = Connection::open(trouble.place.path("payonce-data/payonce.db")).unwrap();
     let elsewhere = "UPDATE operation SET provider_kind = 'elsewhere' WHERE stage = 'review'";
     assert_eq!(database.execute(elsewhere, []).unwrap(), 2);
+    the_server_may_be_able_to_ask(&trouble);
+    let tried = "UPDATE operation SET unfinished = 10 WHERE stage = 'review'";
+    assert_eq!(database.execute(tried, []).unwrap(), 2);
     let why = "the provider cannot be asked: this version knows none that is called elsewhere";
     let (payment, refund) = (trouble.payment.as_str(), trouble.refund.as_str());
     for (id, charged, other) in [
@@ -274,6 +277,21 @@ fn what_cannot_be_asked_about_is_ended_by_evidence() {
             &trouble.place.run(&["review", "show", order]),
             &["ticket 7; evidence: statement of May", why, "Nothing waits for a person here."],
         );
+    }
+}
+
+/// It has not tried in vain yet: a command that was given less does not speak for it.
+fn the_server_may_be_able_to_ask(trouble: &Trouble) {
+    let place = &trouble.place;
+    let why = "the provider cannot be asked from here: this version knows none that is called elsewhere";
+    let words =
+        [(&trouble.payment, ["--charged", &trouble.taken]), (&trouble.refund, ["--executed", &trouble.made])];
+    for (id, verdict) in words {
+        let show = place.run(&["review", "show", id]);
+        told(&show, &[&format!("{id} cannot be ended from here"), why, "PAYONCE_SECRET_OLD"]);
+        assert!(!show.stdout.contains("review resolve"), "nothing is offered in:\n{}", show.stdout);
+        let grounds = ["--reason", "ticket 7", "--evidence", "statement of May"];
+        place.run(&[&["review", "resolve", id], &verdict[..], &grounds].concat()).refused(&["not done", why]);
     }
 }
 

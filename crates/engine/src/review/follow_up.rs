@@ -3,10 +3,10 @@
 use payment::{
     ObjectId, ObjectStatus, OperationEvent, OperationId, OperationKind, OperationState, RefundStatus,
 };
-use providers::Reply;
+use providers::{Account, Reply, Span};
 use store::{Change, Claimed, Commit, FollowUp, LookOf, Looking, Stage, Task, Tenant};
 
-use super::{Grounds, HELD, Resolved, Verdict, refused, waiting};
+use super::{Grounds, HELD, Resolved, Unaskable, Verdict, refused, waiting};
 use crate::{
     Engine, EngineError,
     drive::CLOCKS_DIFFER_MS,
@@ -38,6 +38,18 @@ fn believed(event: OperationEvent, object: Option<ObjectId>, grounds: &Grounds, 
         Some(_) => Ok(Judged { event, object, unasked: Some(why) }),
         None => Err(format!("{why}; say by --evidence what shows it")),
     }
+}
+
+/// Why that object cannot have done it, whoever is asked.
+fn contradicts(claimed: &Claimed, follow_up: &FollowUp, object: &ObjectId) -> Option<String> {
+    let kind = follow_up.kind.as_str();
+    let (own, words) = match follow_up.kind {
+        OperationKind::Refund => (claimed.operation.object.as_ref()?, "its own object"),
+        OperationKind::Pay | OperationKind::Capture | OperationKind::Cancel => {
+            (&follow_up.target, "the payment it acts on")
+        }
+    };
+    (object != own).then(|| format!("a {kind} is shown by {words}, {own}"))
 }
 
 impl Engine {
@@ -73,67 +85,70 @@ impl Engine {
         object: &ObjectId,
         grounds: &Grounds,
     ) -> Result<Judgement, EngineError> {
-        let account = match self.asked(&claimed.operation).await? {
-            Ok((account, _)) => account,
-            Err(why) => return self.believe_executed(claimed, follow_up, object, grounds, why).await,
-        };
-        if follow_up.kind != OperationKind::Refund {
-            let Reply::Object(seen) = self.provider.query(&account, &follow_up.target).await else {
-                return Ok(Err(format!("the provider does not show {} now", follow_up.target)));
-            };
-            let is_done = match follow_up.kind {
-                OperationKind::Capture => seen.status == ObjectStatus::Succeeded,
-                OperationKind::Cancel | OperationKind::Pay | OperationKind::Refund => {
-                    matches!(seen.status, ObjectStatus::Ended(_))
-                }
-            };
-            return Ok(match is_done {
-                true => Ok(Judged::shown(OperationEvent::JudgedExecuted, None)),
-                false => Err(format!(
-                    "{} does not show it: it is {} at the provider",
-                    follow_up.target,
-                    status_words(&seen.status)
-                )),
-            });
+        if let Some(words) = contradicts(claimed, follow_up, object) {
+            return Ok(Err(words));
         }
-        let Reply::Object(seen) = self.provider.query_refund(&account, object).await else {
-            return Ok(Err(format!("the provider does not show the refund {object} now")));
+        let judged = match self.asked(&claimed.operation).await? {
+            Ok((account, ..)) if follow_up.kind == OperationKind::Refund => {
+                self.shown_refund(&account, claimed, follow_up, object).await
+            }
+            Ok((account, ..)) => self.shown_payment(&account, follow_up).await,
+            Err(Unaskable::FromHere(why)) => Err(why),
+            Err(Unaskable::ByAnybody(why)) => {
+                let made = (follow_up.kind == OperationKind::Refund).then(|| object.clone());
+                believed(OperationEvent::JudgedExecuted, made, grounds, why)
+            }
         };
-        let same = seen.payment == follow_up.target && Some(seen.amount) == follow_up.amount;
-        let ours = seen.operation.is_none_or(|named| named == claimed.operation.id);
-        Ok(match same && ours && seen.status == RefundStatus::Succeeded {
-            true => Ok(Judged::shown(OperationEvent::JudgedExecuted, Some(object.clone()))),
-            false => Err(format!(
-                "{object} is another refund, or is not done: {} of {}, {}",
-                seen.amount,
-                seen.payment,
-                refund_words(&seen.status)
-            )),
-        })
+        // Whatever is shown, one refund is not counted for two.
+        if let (Ok(Judged { object: Some(refund), .. }), Some(frozen)) = (&judged, &claimed.operation.frozen)
+            && let Some(words) = self.known_as(&claimed.operation, &frozen.account, refund).await?
+        {
+            return Ok(Err(words));
+        }
+        Ok(judged)
     }
 
-    /// Nobody can be asked: what the person has in hand decides, unless our own rows know better.
-    async fn believe_executed(
+    /// Whether the payment shows that it was captured, or cancelled.
+    async fn shown_payment(&self, account: &Account, follow_up: &FollowUp) -> Judgement {
+        let target = &follow_up.target;
+        let Reply::Object(seen) = self.provider.query(account, target).await else {
+            return Err(format!("the provider does not show {target} now"));
+        };
+        let is_done = match follow_up.kind {
+            OperationKind::Capture => seen.status == ObjectStatus::Succeeded,
+            OperationKind::Cancel | OperationKind::Pay | OperationKind::Refund => {
+                matches!(seen.status, ObjectStatus::Ended(_))
+            }
+        };
+        if is_done {
+            return Ok(Judged::shown(OperationEvent::JudgedExecuted, None));
+        }
+        let status = status_words(&seen.status);
+        Err(format!("{target} does not show it: it is {status} at the provider"))
+    }
+
+    /// Whether that refund is this one, and done.
+    async fn shown_refund(
         &self,
+        account: &Account,
         claimed: &Claimed,
         follow_up: &FollowUp,
         object: &ObjectId,
-        grounds: &Grounds,
-        why: String,
-    ) -> Result<Judgement, EngineError> {
-        let (kind, target) = (follow_up.kind, &follow_up.target);
-        if kind != OperationKind::Refund {
-            if object != target {
-                return Ok(Err(format!("a {} is shown by the payment it acts on, {target}", kind.as_str())));
-            }
-            return Ok(believed(OperationEvent::JudgedExecuted, None, grounds, why));
+    ) -> Judgement {
+        let Reply::Object(seen) = self.provider.query_refund(account, object).await else {
+            return Err(format!("the provider does not show the refund {object} now"));
+        };
+        let same = seen.payment == follow_up.target && Some(seen.amount) == follow_up.amount;
+        let ours = seen.operation.is_none_or(|named| named == claimed.operation.id);
+        if same && ours && seen.status == RefundStatus::Succeeded {
+            return Ok(Judged::shown(OperationEvent::JudgedExecuted, Some(object.clone())));
         }
-        let story = self.store.story(claimed.intent.tenant.clone(), claimed.intent.id).await?;
-        let others = story.into_iter().flat_map(|story| story.follow_ups);
-        if let Some(other) = others.into_iter().find(|other| other.object.as_ref() == Some(object)) {
-            return Ok(Err(format!("{object} is known already as the refund of {}", other.id)));
-        }
-        Ok(believed(OperationEvent::JudgedExecuted, Some(object.clone()), grounds, why))
+        Err(format!(
+            "{object} is another refund, or is not done: {} of {}, {}",
+            seen.amount,
+            seen.payment,
+            refund_words(&seen.status)
+        ))
     }
 
     async fn judge_not_executed(
@@ -147,36 +162,42 @@ impl Engine {
             let left = waiting(until, claimed.now);
             return Ok(Err(format!("a request that is late could still be executed; wait {left}")));
         }
-        let account = match self.asked(&claimed.operation).await? {
-            Ok((account, _)) => account,
-            Err(why) => return Ok(believed(OperationEvent::JudgedNotExecuted, None, grounds, why)),
-        };
-        let not_executed = Ok(Ok(Judged::shown(OperationEvent::JudgedNotExecuted, None)));
-        if follow_up.kind != OperationKind::Refund {
-            return match self.provider.query(&account, &follow_up.target).await {
-                Reply::Object(seen) if seen.status == ObjectStatus::WaitingForCapture => not_executed,
-                Reply::Object(_)
-                | Reply::NotExecuted { .. }
-                | Reply::Rejected { .. }
-                | Reply::Unknown { .. } => {
-                    Ok(Err(format!("the provider does not show {} waiting for capture", follow_up.target)))
-                }
-            };
+        Ok(match self.asked(&claimed.operation).await? {
+            Ok((account, ..)) if follow_up.kind == OperationKind::Refund => {
+                self.absent_refund(&account, claimed, follow_up).await
+            }
+            Ok((account, ..)) => self.undone_payment(&account, follow_up).await,
+            Err(Unaskable::FromHere(why)) => Err(why),
+            Err(Unaskable::ByAnybody(why)) => believed(OperationEvent::JudgedNotExecuted, None, grounds, why),
+        })
+    }
+
+    /// Whether the payment shows that it was neither captured nor cancelled.
+    async fn undone_payment(&self, account: &Account, follow_up: &FollowUp) -> Judgement {
+        match self.provider.query(account, &follow_up.target).await {
+            Reply::Object(seen) if seen.status == ObjectStatus::WaitingForCapture => {
+                Ok(Judged::shown(OperationEvent::JudgedNotExecuted, None))
+            }
+            Reply::Object(_) | Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                Err(format!("the provider does not show {} waiting for capture", follow_up.target))
+            }
         }
+    }
+
+    /// Whether the provider's listing does not hold the refund, and did not some time ago.
+    async fn absent_refund(&self, account: &Account, claimed: &Claimed, follow_up: &FollowUp) -> Judgement {
         let from = claimed.operation.first_sent_at.unwrap_or(claimed.now);
-        let span = providers::Span { from: from.plus_ms(-CLOCKS_DIFFER_MS), to: None };
-        let listing = self.list_refunds(&account, &follow_up.target, span).await;
+        let span = Span { from: from.plus_ms(-CLOCKS_DIFFER_MS), to: None };
+        let listing = self.list_refunds(account, &follow_up.target, span).await;
         if listing.objects.iter().any(|seen| seen.operation == Some(claimed.operation.id)) {
-            return Ok(Err("the listing holds this refund".to_owned()));
+            return Err("the listing holds this refund".to_owned());
         }
-        let agreed = claimed
-            .operation
-            .absent_since
-            .is_some_and(|since| claimed.now.since_ms(since) >= self.settings.listing_gap_ms);
+        let since = claimed.operation.absent_since;
+        let agreed = since.is_some_and(|since| claimed.now.since_ms(since) >= self.settings.listing_gap_ms);
         if listing.complete && agreed {
-            return not_executed;
+            return Ok(Judged::shown(OperationEvent::JudgedNotExecuted, None));
         }
-        Ok(Err("two complete listings, some time apart, have to agree that it is not there".to_owned()))
+        Err("two complete listings, some time apart, have to agree that it is not there".to_owned())
     }
 
     async fn write_judgement(

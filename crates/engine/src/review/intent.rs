@@ -1,17 +1,20 @@
 //! A payment in review: the object that took its money, or the proof that none did.
 
-use payment::{Event, IntentId, Money, ObjectId, ObjectStatus, ProviderAccount, StateName};
-use providers::Reply;
+use payment::{Event, IntentId, Money, ObjectId, ObjectStatus, StateName};
+use providers::{Account, Reply};
 use store::{Claimed, LookOf, Looking, Tenant};
 
-use super::{Grounds, HELD, Resolved, Verdict, done, refused, waiting};
+use super::{Grounds, HELD, Resolved, Unaskable, Verdict, done, refused, waiting};
 use crate::{
-    Engine, EngineError,
+    Claim, Engine, EngineError,
     follow_up::KEY_DEAD_MS,
     observe::{InHand, status_words},
 };
 
 const SILENT: &str = "the provider cannot say now that there is no such payment";
+
+/// A listing may outlive the claim in which it was begun. It is kept, and answers the next one at once.
+const MOST_CLAIMS: usize = 2;
 
 impl Engine {
     pub(super) async fn resolve_intent(
@@ -21,24 +24,42 @@ impl Engine {
         verdict: Verdict,
         grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
-        let claimed = match self.claim_look(tenant, LookOf::Intent(intent)).await? {
-            Looking::Claimed(claimed) => *claimed,
-            Looking::Held => return refused(HELD),
-            Looking::NotFound => return refused(format!("{intent} is gone")),
-        };
-        let mut hand = InHand::new(&claimed);
-        let resolved = match verdict {
-            _ if claimed.intent.state.name() != StateName::NeedsReview => Resolved::Refused(format!(
-                "{intent} does not wait for a person any more: it is {}",
-                claimed.intent.state.name()
-            )),
-            Verdict::Charged(object) => self.judge_charged(&claimed, &mut hand, object, grounds).await?,
-            Verdict::NotCharged => self.judge_not_charged(&claimed, &mut hand, grounds).await?,
-            Verdict::Executed(_) | Verdict::NotExecuted | Verdict::RefundExtra => {
-                Resolved::Refused("a payment is ended by --charged OBJECT or --not-charged".to_owned())
+        for _ in 0..MOST_CLAIMS {
+            let began = self.clock.moments();
+            let claim = match self.claim_look(tenant, LookOf::Intent(intent)).await? {
+                Looking::Claimed(work) => Claim { work: *work, began },
+                Looking::Held => return refused(HELD),
+                Looking::NotFound => return refused(format!("{intent} is gone")),
+            };
+            let mut hand = InHand::new(&claim.work);
+            let resolved = self.judge(&claim, &mut hand, &verdict, grounds).await?;
+            if self.write_look(&claim.work, hand).await? {
+                return Ok(resolved);
             }
-        };
-        if self.write_look(&claimed, hand).await? { Ok(resolved) } else { refused(HELD) }
+        }
+        refused(HELD)
+    }
+
+    async fn judge(
+        &self,
+        claim: &Claim,
+        hand: &mut InHand,
+        verdict: &Verdict,
+        grounds: &Grounds,
+    ) -> Result<Resolved, EngineError> {
+        let (claimed, intent) = (&claim.work, &claim.work.intent);
+        match verdict {
+            _ if intent.state.name() != StateName::NeedsReview => refused(format!(
+                "{} does not wait for a person any more: it is {}",
+                intent.id,
+                intent.state.name()
+            )),
+            Verdict::Charged(object) => self.judge_charged(claimed, hand, object.clone(), grounds).await,
+            Verdict::NotCharged => self.judge_not_charged(claim, hand, grounds).await,
+            Verdict::Executed(_) | Verdict::NotExecuted | Verdict::RefundExtra => {
+                refused("a payment is ended by --charged OBJECT or --not-charged")
+            }
+        }
     }
 
     async fn judge_charged(
@@ -49,8 +70,11 @@ impl Engine {
         grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
         let (account, account_id) = match self.asked(&claimed.operation).await? {
-            Ok(known) => known,
-            Err(why) => return self.believe_charged(claimed, hand, object, grounds, &why).await,
+            Ok((account, _, id)) => (account, id),
+            Err(Unaskable::FromHere(why)) => return refused(why),
+            Err(Unaskable::ByAnybody(why)) => {
+                return self.believe_charged(claimed, hand, object, grounds, &why).await;
+            }
         };
         let Reply::Object(seen) = self.provider.query(&account, &object).await else {
             return refused(format!(
@@ -60,7 +84,7 @@ impl Engine {
         if seen.status != ObjectStatus::Succeeded {
             return refused(format!("{object} took no money: it is {}", status_words(&seen.status)));
         }
-        if let Some(words) = self.known_as(claimed, &account_id, &object).await? {
+        if let Some(words) = self.known_as(&claimed.operation, &account_id, &object).await? {
             return refused(words);
         }
         if seen.intent.is_some_and(|named| named != claimed.intent.id) {
@@ -92,7 +116,7 @@ impl Engine {
         why: &str,
     ) -> Result<Resolved, EngineError> {
         let Some(frozen) = &claimed.operation.frozen else { return refused(why) };
-        if let Some(words) = self.known_as(claimed, &frozen.account, &object).await? {
+        if let Some(words) = self.known_as(&claimed.operation, &frozen.account, &object).await? {
             return refused(words);
         }
         if grounds.evidence.is_none() {
@@ -103,58 +127,67 @@ impl Engine {
         paid(claimed, hand, object, claimed.intent.amount)
     }
 
-    /// What our own rows know an object as, where it cannot pay this intent.
-    async fn known_as(
-        &self,
-        claimed: &Claimed,
-        account: &ProviderAccount,
-        object: &ObjectId,
-    ) -> Result<Option<String>, EngineError> {
-        let tenant = claimed.intent.tenant.clone();
-        let standing = self.store.standing(tenant, account.clone(), object.clone(), None).await?;
-        if let Some(charge) = standing.charge {
-            return Ok(Some(format!("{object} is known already as the charge of {}", charge.intent)));
-        }
-        let waits = standing.stranger.is_some_and(|stranger| stranger.resolution.is_none());
-        Ok(waits.then(|| format!("{object} waits for a person by itself: `payonce review show {object}`")))
-    }
-
     /// Refused until absence is proved: by two complete listings, or, where the provider cannot be asked at all, by the time after
     /// which nothing can be executed any more and by what the person has in hand.
     async fn judge_not_charged(
         &self,
-        claimed: &Claimed,
+        claim: &Claim,
         hand: &mut InHand,
         grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
+        let claimed = &claim.work;
         let account = match self.asked(&claimed.operation).await? {
-            Ok((account, _)) => account,
-            Err(why) => return self.judge_without_listing(claimed, hand, grounds, &why),
+            Ok((account, ..)) => account,
+            Err(Unaskable::FromHere(why)) => return refused(why),
+            Err(Unaskable::ByAnybody(why)) => {
+                return self.judge_without_listing(claimed, hand, grounds, &why);
+            }
         };
-        if let Some(object) = claimed.intent.state.object() {
-            return match self.provider.query(&account, object).await {
-                Reply::Object(seen) => match seen.status {
-                    ObjectStatus::Ended(_) => {
-                        hand.apply(
-                            Event::JudgedNotCharged,
-                            format!("a person, object {object} ended: {grounds}"),
-                        )?;
-                        ended_without_money(claimed)
-                    }
-                    status @ (ObjectStatus::Pending { .. }
-                    | ObjectStatus::WaitingForCapture
-                    | ObjectStatus::Succeeded) => refused(format!(
-                        "{object} is not over at the provider: it is {}",
-                        status_words(&status)
-                    )),
-                },
-                Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
-                    self.judge_without_listing(claimed, hand, grounds, SILENT)
-                }
-            };
+        match claimed.intent.state.object().cloned() {
+            Some(object) => self.judge_ended(&account, claimed, hand, &object, grounds).await,
+            None => self.judge_absent(claim, hand, grounds).await,
         }
-        let listing = self.list_ours(claimed).await?;
-        if let Some(found) = listing.objects.first() {
+    }
+
+    /// By the object that is known.
+    async fn judge_ended(
+        &self,
+        account: &Account,
+        claimed: &Claimed,
+        hand: &mut InHand,
+        object: &ObjectId,
+        grounds: &Grounds,
+    ) -> Result<Resolved, EngineError> {
+        let Reply::Object(seen) = self.provider.query(account, object).await else {
+            return self.judge_without_listing(claimed, hand, grounds, SILENT);
+        };
+        match seen.status {
+            ObjectStatus::Ended(_) => {
+                let words = format!("a person, object {object} ended: {grounds}");
+                hand.apply(Event::JudgedNotCharged, words)?;
+                ended_without_money(claimed)
+            }
+            status @ (ObjectStatus::Pending { .. }
+            | ObjectStatus::WaitingForCapture
+            | ObjectStatus::Succeeded) => {
+                let status = status_words(&status);
+                refused(format!("{object} is not over at the provider: it is {status}"))
+            }
+        }
+    }
+
+    /// By listings of the account: one that is read now, and one that was some time before.
+    async fn judge_absent(
+        &self,
+        claim: &Claim,
+        hand: &mut InHand,
+        grounds: &Grounds,
+    ) -> Result<Resolved, EngineError> {
+        let claimed = &claim.work;
+        let Some(listing) = self.shared_listing(claim).await? else {
+            return refused("the account's listing is being read just now; try again in a moment");
+        };
+        if let Some(found) = listing.of(claimed.intent.id).first() {
             return refused(format!(
                 "the provider's listing holds {} of this payment: it is {}",
                 found.object,
@@ -164,24 +197,20 @@ impl Engine {
         if !listing.complete || !self.provider.proves_absence() {
             return self.judge_without_listing(claimed, hand, grounds, SILENT);
         }
-        if !self.may_prove_absence(claimed) {
+        if !self.is_evidence(claimed, listing.began) {
             let left = waiting(self.tokens_dead_at(claimed), claimed.now);
             return refused(format!("a request that is late could still take money; wait {left}"));
         }
-        let gap_ms = self.settings.listing_gap_ms;
-        match claimed.operation.absent_since {
-            Some(since) if claimed.now.since_ms(since) >= gap_ms => {
-                hand.apply(
-                    Event::JudgedNotCharged,
-                    format!("a person, and listings since {since}: {grounds}"),
-                )?;
-                ended_without_money(claimed)
-            }
-            since @ (Some(_) | None) => refused(format!(
-                "one listing without it is not enough: the server reads a second one that has to agree; wait {}",
-                waiting(since.unwrap_or(claimed.now).plus_ms(gap_ms), claimed.now)
-            )),
+        let (since, gap_ms) = (claimed.operation.absent_since, self.settings.listing_gap_ms);
+        if let Some(since) = since.filter(|since| listing.began.since_ms(*since) >= gap_ms) {
+            let words = format!("a person, and listings of {since} and {}: {grounds}", listing.began);
+            hand.apply(Event::JudgedNotCharged, words)?;
+            return ended_without_money(claimed);
         }
+        refused(format!(
+            "one listing without it is not enough: the server reads a second one that has to agree; wait {}",
+            waiting(since.unwrap_or(claimed.now).plus_ms(gap_ms), claimed.now)
+        ))
     }
 
     fn judge_without_listing(

@@ -4,14 +4,15 @@
 mod extra;
 mod follow_up;
 mod intent;
+mod known;
 mod stranger;
 
 use std::fmt;
 
-use payment::{ObjectId, ProviderAccount, Timestamp};
-use providers::Account;
-use store::{OperationRecord, Review, ReviewId, ReviewItem, Task};
+use payment::{ObjectId, Timestamp};
+use store::{Review, ReviewId, ReviewItem, Task};
 
+pub use self::known::Unaskable;
 use crate::{Engine, EngineError};
 
 const HELD: &str = "the server is at work on it just now; try again in a moment";
@@ -103,28 +104,6 @@ impl Engine {
             },
             Some(ReviewItem::Extra(charge)) => self.resolve_extra(&charge, verdict, grounds).await,
             Some(ReviewItem::Stranger(stranger)) => self.resolve_stranger(&stranger, verdict, grounds).await,
-        }
-    }
-
-    /// Why nobody here can ask the provider about an operation, whatever it would say; none where somebody can.
-    pub async fn unaskable(&self, operation: &OperationRecord) -> Result<Option<String>, EngineError> {
-        Ok(self.asked(operation).await?.err())
-    }
-
-    /// The account to ask about an operation, or why it cannot be.
-    async fn asked(
-        &self,
-        operation: &OperationRecord,
-    ) -> Result<Result<(Account, ProviderAccount), String>, EngineError> {
-        match self.paid_to(&operation.tenant, operation).await {
-            Ok((account, _, id)) => Ok(Ok((account, id))),
-            Err(EngineError::Sealed(_)) => Ok(Err(
-                "the provider cannot be asked: the secret of that account was sealed with another PAYONCE_SECRET".to_owned()
-            )),
-            Err(EngineError::UnknownProvider(provider)) => {
-                Ok(Err(format!("the provider cannot be asked: this version knows none that is called {provider}")))
-            }
-            Err(other) => Err(other),
         }
     }
 }

@@ -33,17 +33,21 @@ const TURNED_AWAY: &str = "the provider turns us away";
 
 /// Errors that are logged in this thread, a line each.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
+pub struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Log {
-    fn open() -> (Self, DefaultGuard) {
+    pub fn open() -> (Self, DefaultGuard) {
         let log = Self::default();
         (log.clone(), tracing::subscriber::set_default(log))
     }
 
-    /// The alarms since the last time it was asked.
     fn alarms(&self) -> Vec<String> {
-        self.0.lock().unwrap().drain(..).filter(|line| line.contains(TURNED_AWAY)).collect()
+        self.told(TURNED_AWAY)
+    }
+
+    /// The lines with these words since the last time it was asked.
+    pub fn told(&self, words: &str) -> Vec<String> {
+        self.0.lock().unwrap().drain(..).filter(|line| line.contains(words)).collect()
     }
 }
 

@@ -109,7 +109,8 @@ pub async fn standing(
     };
     let charge = tables.charge(tenant, account, object).await?;
     let stranger = tables.stranger(tenant, account, object).await?;
-    Ok(Standing { intent, charge, stranger })
+    let linked = tables.linked_operation(tenant, account, object).await?;
+    Ok(Standing { intent, charge, stranger, linked })
 }
 
 /// Whether an open stranger names this order.

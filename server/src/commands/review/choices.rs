@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use engine::Engine;
+use engine::{Engine, Unaskable};
 use payment::{IntentId, ObjectId, OperationKind, State};
 use store::{ChargeRecord, IntentRecord, OperationRecord, Stage, Story, StrangerRecord, Task};
 
@@ -81,15 +81,19 @@ async fn payment(
     let charged = format!("--charged {}", object.map_or("OBJECT", ObjectId::as_str));
     let paid = "this object of the provider took the money: the order is paid";
     let unpaid = "no money was taken: the order can be paid again";
-    if let Some(why) = engine.unaskable(row).await? {
-        choices.note(&format!("{why}; so evidence decides"));
-        choices.offer(&id, &format!("{charged} --evidence TEXT"), paid);
-        let refused = format!("{unpaid} (refused until no request can be executed any more)");
-        choices.offer(&id, "--not-charged --evidence TEXT", &refused);
-        return Ok(());
+    match engine.unaskable(row).await? {
+        None => {
+            choices.offer(&id, &charged, &format!("{paid} (it is asked first)"));
+            choices.offer(&id, "--not-charged", &format!("{unpaid} (refused until that is proved)"));
+        }
+        Some(Unaskable::ByAnybody(why)) => {
+            choices.note(&format!("{why}; so evidence decides"));
+            choices.offer(&id, &format!("{charged} --evidence TEXT"), paid);
+            let refused = format!("{unpaid} (refused until no request can be executed any more)");
+            choices.offer(&id, "--not-charged --evidence TEXT", &refused);
+        }
+        Some(Unaskable::FromHere(why)) => choices.note(&format!("{id} cannot be ended from here: {why}.")),
     }
-    choices.offer(&id, &charged, &format!("{paid} (it is asked first)"));
-    choices.offer(&id, "--not-charged", &format!("{unpaid} (refused until that is proved)"));
     Ok(())
 }
 
@@ -101,14 +105,18 @@ async fn follow_up(engine: &Engine, choices: &mut Choices, row: &OperationRecord
         (_, _, Task::FollowUp(follow_up)) => follow_up.target.as_str(),
     };
     let executed = format!("--executed {object}");
-    if let Some(why) = engine.unaskable(row).await? {
-        choices.note(&format!("{why}; so evidence decides"));
-        choices.offer(&id, &format!("{executed} --evidence TEXT"), "it was done");
-        let refused = "it was not done (refused until no request can be executed any more)";
-        choices.offer(&id, "--not-executed --evidence TEXT", refused);
-        return Ok(());
+    match engine.unaskable(row).await? {
+        None => {
+            choices.offer(&id, &executed, "it was done (the provider is asked first)");
+            choices.offer(&id, "--not-executed", "it was not done (refused until that is proved)");
+        }
+        Some(Unaskable::ByAnybody(why)) => {
+            choices.note(&format!("{why}; so evidence decides"));
+            choices.offer(&id, &format!("{executed} --evidence TEXT"), "it was done");
+            let refused = "it was not done (refused until no request can be executed any more)";
+            choices.offer(&id, "--not-executed --evidence TEXT", refused);
+        }
+        Some(Unaskable::FromHere(why)) => choices.note(&format!("{id} cannot be ended from here: {why}.")),
     }
-    choices.offer(&id, &executed, "it was done (the provider is asked first)");
-    choices.offer(&id, "--not-executed", "it was not done (refused until that is proved)");
     Ok(())
 }

@@ -12,7 +12,7 @@ use engine::{Engine, Grounds, Resolved, Verdict};
 use payment::ObjectId;
 
 use crate::{
-    cli::ReviewCommand,
+    cli::{ReviewCommand, VerdictFlags},
     config::{Config, Database, Settings},
     setup,
 };
@@ -36,42 +36,39 @@ pub async fn run(config: Config, command: ReviewCommand) -> Result<ExitCode> {
     }
     let engine = setup::engine(&config).await?;
     match command {
-        ReviewCommand::List => {
-            let undelivered = engine.store.undelivered_effects(MAX_UNDELIVERED).await?;
-            print!("{}", list::text(&engine.review().await?, &undelivered));
-            Ok(ExitCode::SUCCESS)
-        }
-        ReviewCommand::Show { id } => match story::text(&engine, &id).await? {
-            Some(text) => {
-                print!("{text}");
-                Ok(ExitCode::SUCCESS)
-            }
-            None => {
-                eprintln!("payonce: there is no payment, checkout, operation, object or order {id}");
-                Ok(ExitCode::FAILURE)
-            }
-        },
-        ReviewCommand::Resolve {
-            id,
-            charged,
-            not_charged,
-            executed,
-            not_executed,
-            refund_extra,
-            reason,
-            evidence,
-        } => {
-            let verdict = match (charged, executed) {
-                (Some(object), _) => Verdict::Charged(object_id(&object)?),
-                (None, Some(object)) => Verdict::Executed(object_id(&object)?),
-                (None, None) if not_charged => Verdict::NotCharged,
-                (None, None) if not_executed => Verdict::NotExecuted,
-                (None, None) if refund_extra => Verdict::RefundExtra,
-                (None, None) => return Err(anyhow!("say what you found: one of the options of --help")),
-            };
+        ReviewCommand::List => list(&engine).await,
+        ReviewCommand::Show { id } => show(&engine, &id).await,
+        ReviewCommand::Resolve { id, verdict, reason, evidence } => {
             let grounds = Grounds { reason: text(reason)?, evidence: evidence.map(text).transpose()? };
-            resolve(&engine, &id, verdict, &grounds).await
+            resolve(&engine, &id, said(verdict)?, &grounds).await
         }
+    }
+}
+
+async fn list(engine: &Engine) -> Result<ExitCode> {
+    let undelivered = engine.store.undelivered_effects(MAX_UNDELIVERED).await?;
+    print!("{}", list::text(&engine.review().await?, &undelivered));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn show(engine: &Engine, id: &str) -> Result<ExitCode> {
+    let Some(text) = story::text(engine, id).await? else {
+        eprintln!("payonce: there is no payment, checkout, operation, object or order {id}");
+        return Ok(ExitCode::FAILURE);
+    };
+    print!("{text}");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn said(flags: VerdictFlags) -> Result<Verdict> {
+    let VerdictFlags { charged, not_charged, executed, not_executed, refund_extra } = flags;
+    match (charged, executed) {
+        (Some(object), _) => Ok(Verdict::Charged(object_id(&object)?)),
+        (None, Some(object)) => Ok(Verdict::Executed(object_id(&object)?)),
+        (None, None) if not_charged => Ok(Verdict::NotCharged),
+        (None, None) if not_executed => Ok(Verdict::NotExecuted),
+        (None, None) if refund_extra => Ok(Verdict::RefundExtra),
+        (None, None) => Err(anyhow!("say what you found: one of the options of --help")),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use engine::Engine;
-use payment::{IntentId, OrderId};
+use payment::{IntentId, OrderId, Timestamp};
 use store::{
-    CheckoutRecord, EffectRecord, IntentRecord, OperationRecord, ReviewItem, Story, StrangerRecord, Task,
-    Tenant,
+    ChargeRecord, CheckoutRecord, EffectRecord, IntentRecord, OperationRecord, ReviewItem, Story,
+    StrangerRecord, Task, Tenant,
 };
 
 use super::{choices, words};
@@ -77,14 +77,56 @@ async fn find(engine: &Engine, id: &str) -> Result<Option<(CheckoutRecord, Inten
     Ok(None)
 }
 
+/// Lines of a text.
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn put(&mut self, words: &str) {
+        self.0.push_str(words);
+        self.0.push('\n');
+    }
+
+    /// A title, after an empty line.
+    fn title(&mut self, words: &str) {
+        self.put("");
+        self.put(words);
+    }
+}
+
 fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story, effects: &[EffectRecord]) -> String {
-    let mut text = String::new();
-    let mut line = |words: String| {
-        text.push_str(&words);
-        text.push('\n');
-    };
+    let mut lines = Lines::default();
+    payment(&mut lines, checkout, intent);
+    lines.put("");
+    operation(&mut lines, "pay", &story.operation);
+    for attempt in &story.attempts {
+        let (at, outcome) = (rfc3339(attempt.started_at), attempt.outcome.as_deref());
+        let outcome = outcome.unwrap_or("no answer is known");
+        lines.put(&format!("    send {}  {at}  {}  {outcome}", attempt.number, attempt.id));
+    }
+    for row in &story.follow_ups {
+        follow_up(&mut lines, row);
+    }
+    money(&mut lines, &story.charges);
+    if !effects.is_empty() {
+        lines.title("What was told:");
+    }
+    for effect in effects {
+        lines.put(&format!("  {}  {}", rfc3339(effect.created_at), words::effect(effect)));
+    }
+    lines.title("What happened:");
+    for row in &story.journal {
+        let (at, entry) = (rfc3339(row.line.at), &row.line);
+        let (from, to, event, evidence) = (&entry.from, &entry.to, &entry.event, &entry.evidence);
+        lines.put(&format!("  {at}  {from} → {to}  {event}: {evidence}"));
+    }
+    lines.put("");
+    lines.0
+}
+
+fn payment(lines: &mut Lines, checkout: &CheckoutRecord, intent: &IntentRecord) {
     let tenant = &intent.tenant;
-    line(format!(
+    lines.put(&format!(
         "Payment {} of order {} ({}), {}, merchant {} ({})",
         intent.id,
         checkout.order,
@@ -93,82 +135,53 @@ fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story, effects
         tenant.merchant,
         tenant.mode.as_str()
     ));
-    line(format!("  checkout {}, payment {}", checkout.status.as_str(), words::standing(&intent.state)));
+    let (status, standing) = (checkout.status.as_str(), words::standing(&intent.state));
+    lines.put(&format!("  checkout {status}, payment {standing}"));
     if let Some(previous) = intent.previous {
-        line(format!("  tries {previous} again"));
+        lines.put(&format!("  tries {previous} again"));
     }
-    line(String::new());
-    operation(&mut line, "pay", &story.operation);
-    for attempt in &story.attempts {
-        let outcome = attempt.outcome.as_deref().unwrap_or("no answer is known");
-        line(format!(
-            "    send {}  {}  {}  {outcome}",
-            attempt.number,
-            rfc3339(attempt.started_at),
-            attempt.id
-        ));
-    }
-    for row in &story.follow_ups {
-        let Task::FollowUp(follow_up) = &row.task else { continue };
-        let amount = follow_up.amount.map_or_else(String::new, |amount| format!(" {amount}"));
-        let what = format!(
-            "{}{amount} on {}: {}",
-            follow_up.kind.as_str(),
-            follow_up.target,
-            words::operation(&follow_up.state)
-        );
-        operation(&mut line, &what, row);
-    }
-    line(String::new());
-    line(
-        if story.charges.is_empty() {
-            "No money was taken for this order, as far as is known."
-        } else {
-            "Money taken for this order:"
-        }
-        .to_owned(),
-    );
-    for charge in &story.charges {
-        line(format!(
-            "  {}  {}  {} by {}; given back: {}, on its way back: {}{}",
-            rfc3339(charge.at),
-            charge.amount,
-            charge.object,
-            charge.intent,
-            words::sum(charge.refunded_minor, charge.amount.currency()),
-            words::sum(charge.reserved_minor, charge.amount.currency()),
-            if charge.extra { "  EXTRA: the order was paid already" } else { "" }
-        ));
-    }
-    if !effects.is_empty() {
-        line(String::new());
-        line("What was told:".to_owned());
-    }
-    for effect in effects {
-        line(format!("  {}  {}", rfc3339(effect.created_at), words::effect(effect)));
-    }
-    line(String::new());
-    line("What happened:".to_owned());
-    for row in &story.journal {
-        let entry = &row.line;
-        let (from, to) = (&entry.from, &entry.to);
-        line(format!("  {}  {from} → {to}  {}: {}", rfc3339(entry.at), entry.event, entry.evidence));
-    }
-    line(String::new());
-    text
 }
 
-fn operation(line: &mut impl FnMut(String), what: &str, row: &OperationRecord) {
-    let at = |at: Option<payment::Timestamp>| at.map_or_else(|| "—".to_owned(), rfc3339);
-    line(format!("  operation {} {what}, provider key {}", row.id, row.provider_key));
+fn follow_up(lines: &mut Lines, row: &OperationRecord) {
+    let Task::FollowUp(follow_up) = &row.task else { return };
+    let amount = follow_up.amount.map_or_else(String::new, |amount| format!(" {amount}"));
+    let (kind, target) = (follow_up.kind.as_str(), &follow_up.target);
+    let what = format!("{kind}{amount} on {target}: {}", words::operation(&follow_up.state));
+    operation(lines, &what, row);
+}
+
+fn operation(lines: &mut Lines, what: &str, row: &OperationRecord) {
+    let at = |at: Option<Timestamp>| at.map_or_else(|| "—".to_owned(), rfc3339);
+    lines.put(&format!("  operation {} {what}, provider key {}", row.id, row.provider_key));
     let account = row.frozen.as_ref().map_or("—", |frozen| frozen.account.as_str());
     let object = row.object.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string);
-    line(format!("    account {account}, object {object}"));
-    line(format!(
+    lines.put(&format!("    account {account}, object {object}"));
+    lines.put(&format!(
         "    first sent {}, may be sent until {}, last look {}, next look {}",
         at(row.first_sent_at),
         at(row.execute_until),
         at(row.looked_at),
         at(row.wake_at)
     ));
+}
+
+fn money(lines: &mut Lines, charges: &[ChargeRecord]) {
+    lines.title(if charges.is_empty() {
+        "No money was taken for this order, as far as is known."
+    } else {
+        "Money taken for this order:"
+    });
+    for charge in charges {
+        let currency = charge.amount.currency();
+        lines.put(&format!(
+            "  {}  {}  {} by {}; given back: {}, on its way back: {}{}",
+            rfc3339(charge.at),
+            charge.amount,
+            charge.object,
+            charge.intent,
+            words::sum(charge.refunded_minor, currency),
+            words::sum(charge.reserved_minor, currency),
+            if charge.extra { "  EXTRA: the order was paid already" } else { "" }
+        ));
+    }
 }

@@ -87,6 +87,11 @@ impl Bank {
         self.books().ledger.put_stranger(account, order.clone(), amount, (self.clock)())
     }
 
+    /// An object is called as one of another account.
+    pub fn renames(&self, id: &ObjectId, name: &ObjectId) {
+        self.books().ledger.object(id).id = name.clone();
+    }
+
     /// What it has made so far is dated by a clock that is so far from ours.
     pub fn dates_what_it_made(&self, ms: i64) {
         let ledger = &mut self.books().ledger;

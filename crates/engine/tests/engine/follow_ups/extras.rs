@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::Engine;
+use engine::{Engine, OutOfReach};
 use payment::{CheckoutStatus, OperationKind, OperationState};
 use store::{ChargeRecord, ReviewItem};
 
@@ -59,7 +59,7 @@ async fn n5_fault_63_an_extra_stands_before_a_person_without_the_setting(world: 
     let engine = world.engine();
     let offer = charged_twice(&world, &engine).await;
     for _ in 0..3 {
-        assert_eq!(engine.refund_extras().await.unwrap(), 0);
+        assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
         engine.sweep_merchant(&wants(&world, false)).await.unwrap();
     }
     let extra = extra(&world, &offer).await;
@@ -74,12 +74,12 @@ async fn n5_fault_63_an_extra_is_given_back_once_where_the_merchant_wants_it(wor
     let offer = charged_twice(&world, &engine).await;
     wants(&world, true);
     let extra = extra(&world, &offer).await;
-    assert_eq!(engine.refund_extras().await.unwrap(), 1);
-    assert_eq!(engine.refund_extras().await.unwrap(), 0);
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 1);
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
     let refund = world.story(&offer).await.follow_ups.remove(0);
     assert!(matches!(finish(&world, &engine, &offer, refund.id).await, OperationState::Succeeded { .. }));
     for _ in 0..3 {
-        assert_eq!(engine.refund_extras().await.unwrap(), 0);
+        assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
         engine.sweep_merchant(&wants(&world, true)).await.unwrap();
     }
     let refunds = world.bank.refunds();
@@ -104,19 +104,22 @@ async fn n5_a_refund_opened_by_one_who_died_is_not_opened_again(world: World) {
         // Both the opening and its repetition.
         dying.store =
             Flaky::new(Arc::clone(&world.store), &[(Call::OpenFollowUp, when), (Call::OpenFollowUp, when)]);
-        assert!(dying.refund_extras().await.is_err());
+        assert!(dying.refund_extras(&mut OutOfReach::default()).await.is_err());
         let opened = world.story(&offer).await.follow_ups.len();
         assert_eq!(opened, usize::from(when == When::After));
     }
     let (engine, offer) = (world.engine(), world.order("1").await);
-    assert_eq!(engine.refund_extras().await.unwrap(), 0);
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
     let refunds = world.story(&offer).await.follow_ups;
     assert_eq!(refunds.len(), 1);
     // And by one who died in the middle of it.
     assert_eq!(world.engine().claim_due(1).await.unwrap().len(), 1);
     world.clock.advance(LEASE_MS);
     finish(&world, &engine, &offer, refunds[0].id).await;
-    assert_eq!((engine.refund_extras().await.unwrap(), world.bank.refunds().len()), (0, 1));
+    assert_eq!(
+        (engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), world.bank.refunds().len()),
+        (0, 1)
+    );
 }
 
 async fn n5_what_the_provider_refused_to_give_back_stands_before_a_person(world: World) {
@@ -124,12 +127,16 @@ async fn n5_what_the_provider_refused_to_give_back_stands_before_a_person(world:
     let offer = charged_twice(&world, &engine).await;
     wants(&world, true);
     world.bank.next_for(OperationKind::Refund, [Fault::BadRequest]);
-    assert_eq!(engine.refund_extras().await.unwrap(), 1);
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 1);
     let refund = world.story(&offer).await.follow_ups.remove(0);
     finish(&world, &engine, &offer, refund.id).await;
     assert!(matches!(state(&world, &offer, refund.id).await, OperationState::Rejected { .. }));
     for _ in 0..3 {
-        assert_eq!(engine.refund_extras().await.unwrap(), 0, "it would be refused again");
+        assert_eq!(
+            engine.refund_extras(&mut OutOfReach::default()).await.unwrap(),
+            0,
+            "it would be refused again"
+        );
     }
     let extra = extra(&world, &offer).await;
     assert_eq!((extra.reserved_minor, extra.refunded_minor), (0, 0));
@@ -140,7 +147,8 @@ async fn n5_two_servers_give_an_extra_back_once(world: World) {
     let (one, other) = (world.engine(), world.engine());
     let offer = charged_twice(&world, &one).await;
     wants(&world, true);
-    let (first, second) = tokio::join!(one.refund_extras(), other.refund_extras());
+    let (mut here, mut there) = (OutOfReach::default(), OutOfReach::default());
+    let (first, second) = tokio::join!(one.refund_extras(&mut here), other.refund_extras(&mut there));
     first.unwrap();
     second.unwrap();
     let refunds = world.story(&offer).await.follow_ups;
@@ -153,6 +161,6 @@ async fn n5_the_charge_that_paid_is_never_given_back_by_itself(world: World) {
     let engine = world.engine();
     wants(&world, true);
     world.paying(&engine, "1").await;
-    assert_eq!(engine.refund_extras().await.unwrap(), 0);
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
     assert!(!engine.run_once().await.unwrap() && world.bank.sent_for(OperationKind::Refund).is_empty());
 }

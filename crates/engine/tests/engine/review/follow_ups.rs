@@ -1,11 +1,12 @@
 //! `--executed OBJECT`, `--not-executed` and `--refund-extra`.
 
-use engine::{Engine, Verdict, item_id};
+use engine::{Engine, OutOfReach, Verdict, item_id};
 use payment::{CheckoutStatus, ObjectId, OperationKind, OperationState, OrderId, State, StateName};
 use store::{MerchantRecord, OperationRecord, ReviewItem};
 
 use super::{REASON, done, object, object_of, refused, resolve, rows};
 use crate::{
+    alarms::Log,
     bank::{Fault, Lie},
     follow_ups::{finish, now, open, ready_for, refund, state, step, sum_of, sums, work_for},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
@@ -24,6 +25,8 @@ scenarios! {
     n5_an_extra_in_another_account_is_given_back_by_that_account,
     n5_an_extra_in_an_account_whose_secret_is_gone_is_refused_with_what_to_do,
     n5_an_extra_in_an_account_that_was_left_is_given_back_with_the_secret_of_an_earlier_try,
+    n5_an_extra_that_is_called_as_the_payment_in_another_account_is_given_back_by_its_own,
+    n5_an_extra_that_nobody_can_give_back_is_told_of_once_and_left_alone,
 }
 
 /// A follow-up in review, the bank silent until now.
@@ -210,12 +213,17 @@ fn moves_to(world: &World, account: &str) -> MerchantRecord {
 /// Paid in the first account, and again, by hand, in the second.
 async fn paid_in_two_accounts(world: &World, engine: &Engine) -> (Offer, ObjectId) {
     let offer = world.paying(engine, "1").await;
+    let again = world.bank.stranger_pays(SECOND_ACCOUNT, &OrderId::parse("1").unwrap(), rub("1500.00"));
+    found_in_the_second(world, engine, &again).await;
+    (offer, again)
+}
+
+/// The merchant moves to the second account, and that object is found there.
+async fn found_in_the_second(world: &World, engine: &Engine, again: &ObjectId) {
     let merchant = moves_to(world, SECOND_ACCOUNT);
     engine.start().await.unwrap();
-    let again = world.bank.stranger_pays(SECOND_ACCOUNT, &OrderId::parse("1").unwrap(), rub("1500.00"));
     assert!(engine.sweep_merchant(&merchant).await.unwrap().complete);
-    done(resolve(engine, &again, Verdict::Charged(again.clone())).await);
-    (offer, again)
+    done(resolve(engine, again, Verdict::Charged(again.clone())).await);
 }
 
 async fn assert_given_back(world: &World, engine: &Engine, offer: &Offer, extra: &ObjectId) {
@@ -241,7 +249,7 @@ async fn n5_an_extra_in_an_account_whose_secret_is_gone_is_refused_with_what_to_
     for part in [SECOND_ACCOUNT, "in the provider's dashboard"] {
         refused(&world, &offer, &extra, Verdict::RefundExtra, part).await;
     }
-    assert_eq!(engine.refund_extras().await.unwrap(), 0, "nor by itself");
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0, "nor by itself");
     moves_to(&world, SECOND_ACCOUNT);
     done(resolve(&engine, &extra, Verdict::RefundExtra).await);
     assert_given_back(&world, &engine, &offer, &extra).await;
@@ -258,5 +266,37 @@ async fn n5_an_extra_in_an_account_that_was_left_is_given_back_with_the_secret_o
     finish(&world, &engine, &offer, refund.id).await;
     moves_to(&world, THIRD_ACCOUNT);
     done(resolve(&engine, &extra, Verdict::RefundExtra).await);
+    assert_given_back(&world, &engine, &offer, &extra).await;
+}
+
+/// What tells objects apart is the account, too.
+async fn n5_an_extra_that_is_called_as_the_payment_in_another_account_is_given_back_by_its_own(world: World) {
+    let engine = world.engine();
+    let offer = world.paying(&engine, "1").await;
+    let name = object_of(&world, &offer);
+    let again = world.bank.stranger_pays(SECOND_ACCOUNT, &OrderId::parse("1").unwrap(), rub("1500.00"));
+    world.bank.renames(&again, &name);
+    found_in_the_second(&world, &engine, &name).await;
+    done(resolve(&engine, &name, Verdict::RefundExtra).await);
+    assert_given_back(&world, &engine, &offer, &name).await;
+}
+
+async fn n5_an_extra_that_nobody_can_give_back_is_told_of_once_and_left_alone(world: World) {
+    let (engine, (log, _guard)) = (world.engine(), Log::open());
+    let (offer, extra) = paid_in_two_accounts(&world, &engine).await;
+    let wants = |account| {
+        world.merchants.put(MerchantRecord { refund_extras: true, ..moves_to(&world, account) });
+    };
+    wants(THIRD_ACCOUNT);
+    let mut out_of_reach = OutOfReach::default();
+    for _ in 0..3 {
+        assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 0);
+    }
+    let told = log.told("an extra charge cannot be given back");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains(SECOND_ACCOUNT) && told[0].contains(extra.as_str()), "{told:?}");
+    wants(SECOND_ACCOUNT);
+    assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 0, "it is not even tried");
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 1);
     assert_given_back(&world, &engine, &offer, &extra).await;
 }

@@ -1,14 +1,17 @@
 //! `--not-charged`: refused until it is proved.
 
+use std::sync::Arc;
+
 use engine::{IntentOutcome, Verdict};
 use payment::{CheckoutStatus, Ending, ObjectStatus, State, StateName};
+use tokio::sync::Notify;
 
 use super::{REASON, Word, done, in_review, not_charged, object_of, refused, resolve};
 use crate::{
     bank::{Fault, pending},
     merchant::ACCOUNT,
     scenarios,
-    world::{DAY, GAP_MS, HOUR, MINUTE, Offer, World},
+    world::{DAY, GAP_MS, HOUR, LEASE_MS, MINUTE, Offer, World},
 };
 
 scenarios! {
@@ -20,6 +23,7 @@ scenarios! {
     a_listing_that_proves_nothing_is_none,
     while_a_late_request_could_still_take_money_it_is_refused,
     money_that_comes_after_the_word_closes_the_checkout_again,
+    a_listing_that_outlives_the_claim_proves_it_all_the_same,
 }
 
 fn with_evidence() -> Word {
@@ -46,7 +50,7 @@ async fn two_complete_listings_after_the_tokens_death_prove_it(world: World) {
     world.clock.advance(GAP_MS);
     let words = done(resolve(&engine, offer.intent.id, not_charged()).await);
     assert!(words.contains("without money") && words.contains("can be paid again"), "{words}");
-    assert_ended(&world, &offer, "listings since").await;
+    assert_ended(&world, &offer, "listings of").await;
     let before_again = world.order("1").await;
     world.offer_for(&engine, "1", "1500.00", "renewed").await;
     let (outcome, next) = world.try_again(&engine, &before_again, "again").await;
@@ -160,4 +164,32 @@ async fn money_that_comes_after_the_word_closes_the_checkout_again(world: World)
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid, "paid is a fact of the checkout");
     assert!(matches!(world.intent(offer.intent.id).await.state, State::Canceled { .. }), "its state stays");
     assert!(world.journal(&offer).await.iter().any(|line| line == "anomaly: paid_after_end"));
+}
+
+/// A large account: it takes longer to read than anybody may hold a payment.
+async fn a_listing_that_outlives_the_claim_proves_it_all_the_same(world: World) {
+    let engine = world.engine();
+    let offer = in_review(&world, &engine, "1", Fault::LoseRequest).await;
+    world.wake(&engine, &offer).await;
+    world.clock.advance(GAP_MS);
+    let (gate, reads) = (Arc::new(Notify::new()), world.bank.asked().1);
+    world.bank.listing_waits(Arc::clone(&gate));
+    let (person, id) = (world.engine(), offer.intent.id);
+    let task = tokio::spawn(async move { resolve(&person, id, not_charged()).await });
+    while world.bank.reading() == 0 {
+        assert!(!task.is_finished(), "it never came to the listing");
+        tokio::task::yield_now().await;
+    }
+    world.clock.advance(LEASE_MS);
+    // Somebody else looks at it meanwhile.
+    world
+        .clock
+        .advance(world.story(&offer).await.operation.wake_at.unwrap().since_ms(world.clock.now()).max(0));
+    world.bank.listing_down(true);
+    assert!(engine.run_once().await.unwrap());
+    world.bank.listing_down(false);
+    gate.notify_one();
+    done(task.await.unwrap());
+    assert_eq!(world.bank.asked().1, reads + 2, "that person's listing was read once");
+    assert_ended(&world, &offer, "listings of").await;
 }

@@ -4,12 +4,14 @@
 use std::sync::Arc;
 
 use engine::{Engine, Vault, Verdict};
-use payment::{CheckoutStatus, OperationId, OperationKind, OperationState, StateName};
+use payment::{
+    CheckoutStatus, ObjectId, OperationId, OperationKind, OperationState, RefundStatus, StateName,
+};
 use store::{MerchantRecord, OperationRecord, Stage};
 
-use super::{REASON, Word, done, not_charged, object, object_of, refused_by, resolve};
+use super::{REASON, Word, done, in_review, not_charged, object, object_of, refused_by, resolve};
 use crate::{
-    bank::Fault,
+    bank::{Fault, pending},
     follow_ups::{finish, open, ready_for, refund, state, sum_of, sums},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
     scenarios,
@@ -20,11 +22,15 @@ scenarios! {
     fault_33_what_cannot_be_asked_stands_before_a_person_and_is_not_tried_for_ever,
     a_payment_that_cannot_be_asked_about_is_charged_by_evidence,
     a_payment_that_cannot_be_asked_about_is_not_charged_by_evidence_after_its_keys_window,
+    an_object_that_another_payment_waits_for_is_not_taken_by_evidence,
     a_refund_that_cannot_be_asked_about_is_executed_by_evidence,
+    r23_a_refund_that_knows_its_object_is_executed_by_that_one_and_no_other,
+    r23_a_refund_of_another_payment_is_not_counted_for_a_second_one,
     a_refund_that_cannot_be_asked_about_is_not_executed_by_evidence_once_its_key_is_dead,
     a_capture_that_cannot_be_asked_about_and_its_payment_end_by_evidence,
     a_payment_of_a_provider_that_is_not_known_ends_by_evidence,
     with_the_accounts_present_secret_the_provider_is_asked,
+    evidence_counts_for_nothing_where_the_server_could_ask,
 }
 
 const EVIDENCE: &str = "the account's statement of May";
@@ -144,6 +150,19 @@ async fn a_payment_that_cannot_be_asked_about_is_charged_by_evidence(world: Worl
     assert!(!engine.run_once().await.unwrap(), "nothing is left to ask");
 }
 
+/// It may take the money yet: it would be one payment's and another's.
+async fn an_object_that_another_payment_waits_for_is_not_taken_by_evidence(world: World) {
+    let asking = world.engine();
+    world.bank.decides(pending());
+    let other = world.paying(&asking, "other").await;
+    let theirs = object_of(&world, &other);
+    let offer = unasked(&world, &asking, Fault::LoseRequest).await;
+    let (engine, word) = (forgetful(&world), by_evidence(Verdict::Charged(theirs)));
+    let known = format!("is known already as the payment of {}", other.intent.id);
+    refused_by(&engine, &world, &offer, offer.intent.id, word, &known).await;
+    assert_eq!(world.story(&offer).await.charges.len(), 0);
+}
+
 async fn a_payment_that_cannot_be_asked_about_is_not_charged_by_evidence_after_its_keys_window(world: World) {
     let offer = unasked(&world, &world.engine(), Fault::LoseRequest).await;
     let (engine, intent) = (forgetful(&world), offer.intent.id);
@@ -170,15 +189,52 @@ async fn a_refund_that_cannot_be_asked_about_is_executed_by_evidence(world: Worl
     assert!(asking.run_once().await.unwrap());
     let engine = forgetful(&world);
     until_reviewed(&world, &engine, &offer, lost.id).await;
-    let made = |of: OperationId| {
-        Verdict::Executed(world.bank.refunds().into_iter().find(|refund| refund.operation == of).unwrap().id)
-    };
+    let made = |of: OperationId| Verdict::Executed(made_for(&world, of));
     refused_by(&engine, &world, &offer, lost.id, made(lost.id), WHY).await;
     refused_by(&engine, &world, &offer, lost.id, by_evidence(made(other.id)), "is known already").await;
     done(resolve(&engine, lost.id, by_evidence(made(lost.id))).await);
     assert!(matches!(state(&world, &offer, lost.id).await, OperationState::Succeeded { .. }));
     assert_eq!(sums(&world, &offer).await, (0, 80_000));
     assert_told(&world, &offer, "refund.judged_executed", WHY).await;
+}
+
+fn made_for(world: &World, operation: OperationId) -> ObjectId {
+    world.bank.refunds().into_iter().find(|refund| refund.operation == operation).unwrap().id
+}
+
+async fn r23_a_refund_that_knows_its_object_is_executed_by_that_one_and_no_other(world: World) {
+    let asking = world.engine();
+    let offer = world.paying(&asking, "1").await;
+    world.bank.decides_refund(RefundStatus::Pending);
+    let pending = refund(&asking, &offer, "500.00").await;
+    assert!(asking.run_once().await.unwrap());
+    let made = made_for(&world, pending.id);
+    assert_eq!(row(&world, &offer, pending.id).await.object, Some(made.clone()));
+    let engine = forgetful(&world);
+    until_reviewed(&world, &engine, &offer, pending.id).await;
+    let other = by_evidence(Verdict::Executed(object("refund-77")));
+    refused_by(&engine, &world, &offer, pending.id, other, &format!("its own object, {made}")).await;
+    done(resolve(&engine, pending.id, by_evidence(Verdict::Executed(made))).await);
+    assert!(matches!(state(&world, &offer, pending.id).await, OperationState::Succeeded { .. }));
+    assert_eq!(sums(&world, &offer).await, (0, 50_000), "it is not given back once more");
+}
+
+async fn r23_a_refund_of_another_payment_is_not_counted_for_a_second_one(world: World) {
+    let asking = world.engine();
+    let paid = world.paying(&asking, "paid").await;
+    let other = refund(&asking, &paid, "500.00").await;
+    finish(&world, &asking, &paid, other.id).await;
+    let (kind, lost) = (OperationKind::Refund, Fault::LoseRequest);
+    let (offer, operation) = follow_up_unasked(&world, &asking, kind, lost).await;
+    let known = format!("is known already as the refund of {}", other.id);
+    let word = by_evidence(Verdict::Executed(made_for(&world, other.id)));
+    refused_by(&forgetful(&world), &world, &offer, operation.id, word, &known).await;
+    let payments =
+        [(object_of(&world, &paid), "the charge of"), (object_of(&world, &offer), "the charge of")];
+    for (payment, known) in payments {
+        let word = by_evidence(Verdict::Executed(payment));
+        refused_by(&forgetful(&world), &world, &offer, operation.id, word, known).await;
+    }
 }
 
 async fn a_refund_that_cannot_be_asked_about_is_not_executed_by_evidence_once_its_key_is_dead(world: World) {
@@ -245,4 +301,32 @@ async fn with_the_accounts_present_secret_the_provider_is_asked(world: World) {
     refused_by(&engine, &world, &offer, intent, other, "does not show").await;
     world.wake(&engine, &offer).await;
     assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+/// The secret was changed once, and the merchant has another account: the server, which has the old secret too, asks. Whoever was
+/// given the new one alone cannot, and says so.
+async fn evidence_counts_for_nothing_where_the_server_could_ask(world: World) {
+    let engine = world.engine();
+    let offer = in_review(&world, &engine, "1", Fault::LoseAnswer).await;
+    let paid = ready_for(&world, &engine, OperationKind::Refund, "2").await;
+    world.bank.next_for(OperationKind::Refund, [Fault::LoseAnswer]);
+    let lost = refund(&engine, &paid, "500.00").await;
+    world.bank.every(Some(Fault::LoseAnswer));
+    finish(&world, &engine, &paid, lost.id).await;
+    world.bank.every(None);
+    let server = Arc::new(Vault::new([2; 32], Some([1; 32])));
+    world.merchants.put(merchant(tenant(), "100502", "its secret", &server));
+    let server = Engine { vault: server, ..world.engine() };
+    let given_less = Engine { vault: Arc::new(Vault::new([2; 32], None)), ..world.engine() };
+    let words = [Verdict::Charged(object_of(&world, &offer)), not_charged()];
+    for verdict in words {
+        refused_by(&given_less, &world, &offer, offer.intent.id, by_evidence(verdict), "from here").await;
+    }
+    world.clock.advance(25 * HOUR);
+    for verdict in [Verdict::Executed(made_for(&world, lost.id)), Verdict::NotExecuted] {
+        refused_by(&given_less, &world, &paid, lost.id, by_evidence(verdict), "from here").await;
+    }
+    let holds = "the provider's listing holds";
+    refused_by(&server, &world, &offer, offer.intent.id, by_evidence(not_charged()), holds).await;
+    done(resolve(&server, lost.id, Verdict::Executed(made_for(&world, lost.id))).await);
 }

@@ -135,6 +135,7 @@ async fn fault_23_what_is_a_charge_is_no_stranger(world: World) {
     let (intent, operation) = standing.intent.unwrap();
     assert_eq!(intent, world.intent(claim.intent.id).await);
     assert_eq!((operation.id, standing.stranger), (claim.operation.id, None));
+    assert_eq!(standing.linked, Some(operation));
 }
 
 async fn fault_23_another_tenants_stranger_holds_nothing_here(world: World) {

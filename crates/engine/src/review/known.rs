@@ -1,0 +1,72 @@
+//! What there is to judge a person's word by: who can ask the provider, and what our own rows know of an object.
+
+use payment::{ObjectId, ProviderAccount};
+use store::{OperationRecord, Task};
+
+use crate::{Engine, EngineError, follow_up::Known};
+
+/// Why the provider cannot be asked about an operation, whatever it would say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unaskable {
+    /// Not by this process, and the server's own tries come to nothing: evidence decides.
+    ByAnybody(String),
+    /// Not by this process, which may have been given less than the server: its word must not replace the provider's.
+    FromHere(String),
+}
+
+impl Engine {
+    /// Why the provider cannot be asked about an operation; none where it can.
+    pub async fn unaskable(&self, operation: &OperationRecord) -> Result<Option<Unaskable>, EngineError> {
+        Ok(self.asked(operation).await?.err())
+    }
+
+    /// The account to ask about an operation, or why it cannot be asked.
+    pub(crate) async fn asked(
+        &self,
+        operation: &OperationRecord,
+    ) -> Result<Result<Known, Unaskable>, EngineError> {
+        let why = match self.paid_to(&operation.tenant, operation).await {
+            Ok(known) => return Ok(Ok(known)),
+            Err(EngineError::Sealed(_)) => {
+                "the secret of that account was sealed with another PAYONCE_SECRET".to_owned()
+            }
+            Err(EngineError::UnknownProvider(provider)) => {
+                format!("this version knows none that is called {provider}")
+            }
+            Err(other) => return Err(other),
+        };
+        // A server that can ask comes to a result, whatever it is told.
+        Ok(Err(if operation.unfinished >= self.settings.most_unfinished {
+            Unaskable::ByAnybody(format!("the provider cannot be asked: {why}"))
+        } else {
+            Unaskable::FromHere(format!(
+                "the provider cannot be asked from here: {why}. The server may be able to: give this command the PAYONCE_SECRET, the \
+                 PAYONCE_SECRET_OLD and the version that it has. Evidence counts once {} of the server's own tries in a row came to \
+                 no result",
+                self.settings.most_unfinished
+            ))
+        }))
+    }
+
+    /// What our own rows know an object as, where it cannot be this operation's.
+    pub(super) async fn known_as(
+        &self,
+        operation: &OperationRecord,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Result<Option<String>, EngineError> {
+        let tenant = operation.tenant.clone();
+        let standing = self.store.standing(tenant, account.clone(), object.clone(), None).await?;
+        if let Some(charge) = standing.charge {
+            return Ok(Some(format!("{object} is known already as the charge of {}", charge.intent)));
+        }
+        if let Some(other) = standing.linked.filter(|linked| linked.id != operation.id) {
+            return Ok(Some(match other.task {
+                Task::Pay => format!("{object} is known already as the payment of {}", other.intent),
+                Task::FollowUp(_) => format!("{object} is known already as the refund of {}", other.id),
+            }));
+        }
+        let waits = standing.stranger.is_some_and(|stranger| stranger.resolution.is_none());
+        Ok(waits.then(|| format!("{object} waits for a person by itself: `payonce review show {object}`")))
+    }
+}
