@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use payment::{AttemptId, CheckoutStatus, Event, ObjectStatus, StateName, Step, Timestamp};
 use providers::{MayLeave, Outgoing, Reply};
-use store::{CheckoutRecord, Claimed, Commit, IntentRecord, Stage, Task};
+use store::{Asked, CheckoutRecord, Claimed, Commit, IntentRecord, Stage, Task};
 
 use crate::{
     Engine, EngineError, Moments,
@@ -43,6 +43,7 @@ struct Stepped {
     /// Because the provider said so.
     not_before_ms: Option<i64>,
     absent_since: Option<Timestamp>,
+    asked: Asked,
 }
 
 impl Engine {
@@ -76,7 +77,13 @@ impl Engine {
     async fn step(&self, claim: &Claim, hand: &mut InHand) -> Result<Stepped, EngineError> {
         let claimed = &claim.work;
         let absent_since = claimed.operation.absent_since;
-        let mut stepped = Stepped { ended: None, retry_after_ms: None, not_before_ms: None, absent_since };
+        let mut stepped = Stepped {
+            ended: None,
+            retry_after_ms: None,
+            not_before_ms: None,
+            absent_since,
+            asked: Asked::Now,
+        };
         match (&claimed.step, &claimed.attempt) {
             (Step::Send, Some(attempt)) => {
                 let request = self.frozen(&claimed.intent.tenant, &claimed.operation).await?;
@@ -123,12 +130,16 @@ impl Engine {
     /// complete, was begun when no straggling send could take money any more, and another one some time later says the same.
     async fn find(&self, claim: &Claim, hand: &mut InHand, stepped: &mut Stepped) -> Result<(), EngineError> {
         let claimed = &claim.work;
-        let Some(listing) = self.shared_listing(claim).await? else { return Ok(()) };
+        let Some(listing) = self.shared_listing(claim).await? else {
+            stepped.asked = Asked::Not;
+            return Ok(());
+        };
         let gap_ms = self.settings.listing_gap_ms;
-        stepped.retry_after_ms = listing.retry_after_ms;
+        stepped.asked = Asked::At(listing.began);
+        stepped.retry_after_ms = listing.retry_after_ms(claimed.now);
         if self.is_over(claimed, claimed.now) {
             // What is only held is sent again as soon as it may.
-            stepped.retry_after_ms = listing.retry_after_ms.max(Some(gap_ms));
+            stepped.retry_after_ms = stepped.retry_after_ms.max(Some(gap_ms));
         }
         let mut ours = listing.of(claimed.intent.id).to_vec();
         if !ours.is_empty() {
@@ -164,7 +175,7 @@ impl Engine {
             Shared::Unread(reading) => {
                 let read = self.list_payments(&account, span, |seen| seen.intent.is_some()).await;
                 let listing = Arc::new(SharedListing::new(read, claimed.now, self.latest_now(claim)));
-                reading.keep(Arc::clone(&listing));
+                reading.keep(Arc::clone(&listing), self.clock.moments());
                 Some(listing)
             }
         })
@@ -215,6 +226,7 @@ impl Engine {
             ended: stepped.ended,
             not_before_ms: stepped.not_before_ms,
             absent_since: stepped.absent_since,
+            asked: stepped.asked,
             wake_in_ms: open.then(|| self.wait_ms(claimed, stepped.retry_after_ms)),
             ..self.commit_of(claimed, hand)
         }
@@ -247,6 +259,7 @@ impl Engine {
             wake_in_ms: None,
             absent_since: claimed.operation.absent_since,
             not_before_ms: None,
+            asked: Asked::Now,
             out_of_turn: false,
             adopted: None,
             answer,

@@ -9,10 +9,13 @@ use std::{
 use payment::{IntentId, Observation, Timestamp};
 use providers::{Account, Span};
 
-use crate::listing::Listing;
+use crate::{Moments, listing::Listing};
 
 /// Spans reach out to whole hours, so that operations of about the same time ask for the same one.
 const HOUR_MS: i64 = 3_600_000;
+
+/// Most payments that are kept, of all listings together.
+const MAX_KEPT: usize = 200_000;
 
 /// A span of an account's listing, read once.
 #[derive(Debug)]
@@ -23,8 +26,8 @@ pub(crate) struct SharedListing {
     pub(crate) ended: Timestamp,
     /// Whether everything was read: only then it proves anything by what it does not hold.
     pub(crate) complete: bool,
-    /// How long the provider wants us to wait, ms.
-    pub(crate) retry_after_ms: Option<i64>,
+    /// How long the provider wanted us to wait when it was read, ms.
+    retry_after_ms: Option<i64>,
     of: HashMap<IntentId, Vec<Observation>>,
 }
 
@@ -45,9 +48,20 @@ impl SharedListing {
         self.of.get(&intent).map_or(&[], Vec::as_slice)
     }
 
-    /// Not for ever, and not after a clock was set back.
-    fn answers_at(&self, now: Timestamp, keep_ms: i64) -> bool {
-        now >= self.began && now.since_ms(self.ended) < keep_ms
+    /// How long the provider still wants us to wait, ms.
+    pub(crate) fn retry_after_ms(&self, now: Timestamp) -> Option<i64> {
+        let passed_ms = now.since_ms(self.ended).max(0);
+        self.retry_after_ms.map(|ms| ms - passed_ms).filter(|ms| *ms > 0)
+    }
+
+    /// Not for ever, and not after a clock was set back; a claim may be a little older.
+    fn is_kept_at(&self, now: Timestamp, keep_ms: i64) -> bool {
+        now.since_ms(self.ended) < keep_ms && self.began.since_ms(now) < keep_ms
+    }
+
+    /// What it weighs in memory.
+    fn weight(&self) -> usize {
+        1 + self.of.values().map(Vec::len).sum::<usize>()
     }
 }
 
@@ -66,7 +80,14 @@ struct Kept {
     account: Account,
     span: Span,
     /// None while it is being read.
-    listing: Option<Arc<SharedListing>>,
+    listing: Option<KeptListing>,
+}
+
+/// A listing, and what the process's clocks showed when it was read.
+#[derive(Clone, Debug)]
+struct KeptListing {
+    listing: Arc<SharedListing>,
+    read: Moments,
 }
 
 impl Kept {
@@ -79,7 +100,7 @@ impl Kept {
 pub(crate) enum Shared {
     /// It was read lately.
     Read(Arc<SharedListing>),
-    /// Somebody reads it just now.
+    /// Somebody reads it just now, or has begun to after the claim of who asks: it answers the next one.
     BeingRead,
     /// The caller reads it, nobody else meanwhile.
     Unread(Reading),
@@ -89,15 +110,23 @@ impl Listings {
     /// What there is of an account's span that is not older than `keep_ms`.
     pub(crate) fn find(&self, account: &Account, span: Span, now: Timestamp, keep_ms: i64) -> Shared {
         let mut kept = self.kept();
-        kept.retain(|kept| kept.listing.as_ref().is_none_or(|listing| listing.answers_at(now, keep_ms)));
+        kept.retain(|kept| kept.listing.as_ref().is_none_or(|read| read.listing.is_kept_at(now, keep_ms)));
         match kept.iter().find(|kept| kept.is(account, span)) {
-            Some(Kept { listing: Some(listing), .. }) => Shared::Read(Arc::clone(listing)),
-            Some(Kept { listing: None, .. }) => Shared::BeingRead,
+            Some(Kept { listing: Some(KeptListing { listing, .. }), .. }) if now >= listing.began => {
+                Shared::Read(Arc::clone(listing))
+            }
+            Some(_) => Shared::BeingRead,
             None => {
                 kept.push(Kept { account: account.clone(), span, listing: None });
                 Shared::Unread(Reading { listings: self.clone(), account: account.clone(), span })
             }
         }
+    }
+
+    /// Lets go of what was read longer than `keep_ms` ago: nobody may ask again.
+    pub(crate) fn forget_old(&self, now: Moments, keep_ms: i64) {
+        let is_young = |read: &KeptListing| now.since_ms(read.read) < keep_ms;
+        self.kept().retain(|kept| kept.listing.as_ref().is_none_or(is_young));
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
@@ -114,11 +143,24 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// It was read: for whoever asks from now on.
-    pub(crate) fn keep(self, listing: Arc<SharedListing>) {
+    pub(crate) fn keep(self, listing: Arc<SharedListing>, read: Moments) {
         let mut kept = self.listings.kept();
+        make_room(&mut kept, listing.weight());
         if let Some(own) = kept.iter_mut().find(|kept| kept.is(&self.account, self.span)) {
-            own.listing = Some(listing);
+            own.listing = Some(KeptListing { listing, read });
         }
+    }
+}
+
+/// Lets go of the oldest, whoever may still want them: they can be read again.
+fn make_room(kept: &mut Vec<Kept>, weight: usize) {
+    let weight_of = |kept: &Kept| kept.listing.as_ref().map_or(0, |read| read.listing.weight());
+    let mut total = weight + kept.iter().map(weight_of).sum::<usize>();
+    while total > MAX_KEPT {
+        let ended = |kept: &Kept| kept.listing.as_ref().map(|read| read.listing.ended);
+        let ends = kept.iter().enumerate().filter_map(|(at, kept)| Some((ended(kept)?, at)));
+        let Some((_, oldest)) = ends.min() else { return };
+        total -= weight_of(&kept.remove(oldest));
     }
 }
 
@@ -130,22 +172,99 @@ impl Drop for Reading {
 
 #[cfg(test)]
 mod tests {
+    use payment::{Currency, Money, ObjectId, ObjectStatus};
+    use providers::Secret;
+    use uuid::Uuid;
+
     use super::*;
 
     const KEEP_MS: i64 = 1_000;
 
-    fn read(began: i64, ended: i64) -> SharedListing {
-        let read = Listing { objects: Vec::new(), complete: true, retry_after_ms: None };
+    const MOMENT: Moments = Moments { boot_ms: 0, wall_ms: 0 };
+
+    fn read(began: i64, ended: i64, retry_after_ms: Option<i64>) -> SharedListing {
+        let read = Listing { objects: Vec::new(), complete: true, retry_after_ms };
         SharedListing::new(read, Timestamp(began), Timestamp(ended))
     }
 
+    fn account() -> Account {
+        Account { url: String::new(), id: "100500".into(), secret: Secret(String::new()) }
+    }
+
+    /// Each span's listing weighs `weight`.
+    fn keep(listings: &Listings, hour: i64, weight: usize) {
+        let span = widened(Timestamp(hour * HOUR_MS), Timestamp(hour * HOUR_MS));
+        let Shared::Unread(reading) = listings.find(&account(), span, Timestamp(hour), KEEP_MS) else {
+            panic!("nobody has read it")
+        };
+        let mut listing = read(hour, hour, None);
+        listing.of.insert(IntentId(Uuid::nil()), vec![seen(); weight - 1]);
+        reading.keep(Arc::new(listing), MOMENT);
+    }
+
+    fn seen() -> Observation {
+        Observation {
+            object: ObjectId::parse("object").unwrap(),
+            status: ObjectStatus::Succeeded,
+            amount: Money::parse("1.00", Currency::parse("RUB").unwrap()).unwrap(),
+            intent: None,
+            order: None,
+            paid_with: None,
+            created_at: None,
+        }
+    }
+
+    fn weights(listings: &Listings) -> Vec<usize> {
+        listings.kept().iter().filter_map(|kept| Some(kept.listing.as_ref()?.listing.weight())).collect()
+    }
+
     #[test]
-    fn it_answers_for_a_while_and_not_before_it_began() {
-        let listing = read(5_000, 7_000);
-        let answers = |at| listing.answers_at(Timestamp(at), KEEP_MS);
-        assert!(answers(5_000) && answers(7_999));
-        assert!(!answers(4_999), "a clock was set back");
-        assert!(!answers(8_000));
+    fn it_answers_for_a_while_and_a_claim_from_before_it_only_has_to_come_again() {
+        let (listings, span) = (Listings::default(), widened(Timestamp(0), Timestamp(0)));
+        let at = |now| listings.find(&account(), span, Timestamp(now), KEEP_MS);
+        let Shared::Unread(reading) = at(5_000) else { panic!("nobody has read it") };
+        assert!(matches!(at(5_000), Shared::BeingRead));
+        reading.keep(Arc::new(read(5_000, 7_000, None)), MOMENT);
+        assert!(matches!(at(4_999), Shared::BeingRead), "a reader that was slow: its claim is older");
+        assert!(matches!(at(5_000), Shared::Read(_)) && matches!(at(7_999), Shared::Read(_)));
+        assert!(matches!(at(8_000), Shared::Unread(_)));
+    }
+
+    #[test]
+    fn it_answers_nobody_after_a_clock_was_set_back() {
+        let listing = read(5_000, 7_000, None);
+        assert!(listing.is_kept_at(Timestamp(4_001), KEEP_MS));
+        assert!(!listing.is_kept_at(Timestamp(4_000), KEEP_MS));
+    }
+
+    #[test]
+    fn fault_49_what_the_provider_wants_us_to_wait_is_counted_from_its_own_word() {
+        let listing = read(5_000, 7_000, Some(500));
+        let after = |now| listing.retry_after_ms(Timestamp(now));
+        assert_eq!([after(6_000), after(7_000), after(7_400)], [Some(500), Some(500), Some(100)]);
+        assert_eq!(after(7_500), None);
+    }
+
+    #[test]
+    fn what_is_kept_has_a_limit_and_the_oldest_goes_first() {
+        let listings = Listings::default();
+        for hour in 0..5 {
+            keep(&listings, hour, MAX_KEPT / 4);
+        }
+        assert_eq!(weights(&listings), [MAX_KEPT / 4; 4]);
+        let first = widened(Timestamp(0), Timestamp(0));
+        assert!(listings.kept().iter().all(|kept| !kept.is(&account(), first)));
+    }
+
+    #[test]
+    fn what_nobody_asks_for_again_is_forgotten_all_the_same() {
+        let listings = Listings::default();
+        keep(&listings, 0, 10);
+        let later = |ms| Moments { boot_ms: ms, wall_ms: 0 };
+        listings.forget_old(later(KEEP_MS - 1), KEEP_MS);
+        assert_eq!(weights(&listings), [10]);
+        listings.forget_old(later(KEEP_MS), KEEP_MS);
+        assert!(weights(&listings).is_empty());
     }
 
     #[test]

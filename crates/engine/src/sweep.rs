@@ -6,10 +6,11 @@ use payment::{
 };
 use providers::{Account, Page, Span};
 use store::{
-    IntentRecord, MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, StrangerRecord, Tenant,
+    IntentRecord, MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, StrangerRecord,
+    SweepRow, Tenant,
 };
 
-use crate::{Engine, EngineError, failpoint::failpoint, observe::InHand};
+use crate::{Engine, EngineError, drive::CLOCKS_DIFFER_MS, failpoint::failpoint, observe::InHand};
 
 /// Most pages of one sweep: a gap of weeks.
 const MAX_PAGES: usize = 100_000;
@@ -23,18 +24,54 @@ pub struct Swept {
     pub news: usize,
     /// Strangers found for the first time.
     pub strangers: usize,
+    /// Objects whose word somebody else's work on their intents kept from being written down: it is read again in a moment.
+    pub held: usize,
+    /// Accounts that the merchant had before, and that have to be read first.
+    pub waits_for: usize,
     /// Whether everything was read and written down; else the gate stays, and it is read again.
     pub complete: bool,
 }
 
-/// An account that a merchant left while something was unfinished there.
+/// Which of the objects that no intent of ours asked for concern us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strangers {
+    /// All: the merchant's money goes to this account.
+    All,
+    /// Those with an intent's name, which a database that may be an old copy has forgotten, made since then.
+    Forgotten(Timestamp),
+    /// None: the merchant left, and others may use the account.
+    None,
+}
+
+impl Strangers {
+    fn concern(self, seen: &Observation) -> bool {
+        match self {
+            Self::All => true,
+            Self::Forgotten(since) => seen.intent.is_some() && seen.created_at.is_none_or(|at| at >= since),
+            Self::None => false,
+        }
+    }
+}
+
+/// An account whose listing is read.
+struct Reading<'a> {
+    tenant: &'a Tenant,
+    account: &'a Account,
+    id: &'a ProviderAccount,
+    strangers: Strangers,
+    /// Whose payments may lie in the same account: whose lay there last is asked first. None before somebody has to be asked.
+    others: Option<Vec<Tenant>>,
+}
+
+/// An account that a merchant left, while something is unfinished there or not known: in the gap in which he left, a backup may have
+/// been restored that was taken before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftAccount {
     /// Whose it was.
     pub tenant: Tenant,
     /// The account.
     pub id: ProviderAccount,
-    /// The newest unfinished operation there: it knows the credentials.
+    /// The newest operation there: it knows the credentials.
     operation: Box<OperationRecord>,
 }
 
@@ -48,7 +85,7 @@ impl Engine {
         Ok(self.store.start(Start { accounts, gap_ms: self.settings.gap_ms }).await?)
     }
 
-    /// Accounts that merchants' money does not go to any more, while something of it is unfinished there.
+    /// Accounts that merchants' money does not go to any more, while something of it is unfinished there or not known.
     pub async fn left_accounts(&self) -> Result<Vec<LeftAccount>, EngineError> {
         let merchants = self.directory.merchants().await?;
         let is_own = |tenant: &Tenant, account: &ProviderAccount| {
@@ -59,41 +96,74 @@ impl Engine {
             let id = operation.frozen.as_ref()?.account.clone();
             Some(LeftAccount { tenant: operation.tenant.clone(), id, operation: Box::new(operation) })
         });
-        Ok(accounts.filter(|left| !is_own(&left.tenant, &left.id)).collect())
+        let mut left: Vec<_> = accounts.filter(|left| !is_own(&left.tenant, &left.id)).collect();
+        for MerchantRecord { tenant, account, .. } in &merchants {
+            for gated in self.store.gated_beside(tenant.clone(), account.clone()).await? {
+                let known = left.iter().any(|left| left.tenant == *tenant && left.id == gated.row.account);
+                if let (false, Some(newest)) = (known, gated.newest) {
+                    let (tenant, operation) = (tenant.clone(), Box::new(newest));
+                    left.push(LeftAccount { tenant, id: gated.row.account, operation });
+                }
+            }
+        }
+        Ok(left)
     }
 
-    /// A server is alive.
+    /// A server is alive; and what it keeps of listings is not kept for ever.
     pub async fn beat(&self) -> Result<(), EngineError> {
+        self.listings.forget_old(self.clock.moments(), self.settings.listing_gap_ms);
         Ok(self.store.beat().await?)
     }
 
     /// Sweeps the account that a merchant's money goes to.
     pub async fn sweep_merchant(&self, merchant: &MerchantRecord) -> Result<Swept, EngineError> {
         let account = self.account_of(merchant)?;
-        self.sweep_account(&merchant.tenant, &account, &merchant.account).await
+        let (tenant, id) = (&merchant.tenant, &merchant.account);
+        let (row, now) = self.store.sweep(tenant.clone(), id.clone()).await?;
+        let mut reading = Reading { tenant, account: &account, id, strangers: Strangers::All, others: None };
+        let mut swept = self.sweep_from(&mut reading, &row, row.known_from).await?;
+        // Nothing was sent from here yet, and the gap may have begun with another account.
+        if row.gated_from.is_some() && row.swept_until == row.known_from {
+            let gated = self.store.gated_beside(tenant.clone(), id.clone()).await?;
+            swept.waits_for = gated.iter().filter(|other| other.row.known_from < row.known_from).count();
+            swept.complete &= swept.waits_for == 0;
+        }
+        self.swept(row, now, swept).await
     }
 
-    /// Sweeps an account that a merchant left, with the credentials that the newest unfinished operation there was frozen with.
+    /// Sweeps an account that a merchant left, with the credentials that the newest operation there was frozen with. What others
+    /// take there now is none of ours.
     pub async fn sweep_left(&self, left: &LeftAccount) -> Result<Swept, EngineError> {
         let account = self.frozen_account(&left.tenant, &left.operation).await?;
-        self.sweep_account(&left.tenant, &account, &left.id).await
+        let (tenant, id) = (&left.tenant, &left.id);
+        let (row, now) = self.store.sweep(tenant.clone(), id.clone()).await?;
+        // There may have been several gaps since it was read.
+        let forgotten = |gap: Timestamp| gap.min(row.swept_until).plus_ms(-CLOCKS_DIFFER_MS);
+        let strangers = row.gated_from.map_or(Strangers::None, |gap| Strangers::Forgotten(forgotten(gap)));
+        let mut reading = Reading { tenant, account: &account, id, strangers, others: None };
+        let swept = self.sweep_from(&mut reading, &row, Timestamp(0)).await?;
+        self.swept(row, now, swept).await
     }
 
-    /// Sweeps an account from where the last sweep ended, or the gap began, and lifts the gate.
-    async fn sweep_account(
+    /// Reads an account from where the last sweep ended, or the gap began.
+    async fn sweep_from(
         &self,
-        tenant: &Tenant,
-        account: &Account,
-        account_id: &ProviderAccount,
+        reading: &mut Reading<'_>,
+        row: &SweepRow,
+        known_from: Timestamp,
     ) -> Result<Swept, EngineError> {
-        let (mut row, now) = self.store.sweep(tenant.clone(), account_id.clone()).await?;
         let from = row.gated_from.map_or(row.swept_until, |gated| gated.min(row.swept_until));
         // What was made before may have been paid since: as long as a payment can be waited for.
         let overlap_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
-        let span = Span { from: from.plus_ms(-overlap_ms).max(row.known_from), to: None };
-        let mut swept = self.sweep(tenant, account, account_id, span).await?;
-        swept.complete &= self.sweep_refunds(tenant, account, span).await?;
+        let span = Span { from: from.plus_ms(-overlap_ms).max(known_from), to: None };
+        let mut swept = self.read(reading, span).await?;
+        swept.complete &= self.sweep_refunds(reading.tenant, reading.account, span).await?;
         failpoint!("sweep.read");
+        Ok(swept)
+    }
+
+    /// Writes down that an account was read until `now`, and lifts the gate.
+    async fn swept(&self, mut row: SweepRow, now: Timestamp, swept: Swept) -> Result<Swept, EngineError> {
         if swept.complete {
             row.swept_until = now;
             self.store.swept(row).await?;
@@ -110,6 +180,12 @@ impl Engine {
         account_id: &ProviderAccount,
         span: Span,
     ) -> Result<Swept, EngineError> {
+        let (id, strangers) = (account_id, Strangers::All);
+        self.read(&mut Reading { tenant, account, id, strangers, others: None }, span).await
+    }
+
+    async fn read(&self, reading: &mut Reading<'_>, span: Span) -> Result<Swept, EngineError> {
+        let account = reading.account;
         let (mut swept, mut cursor) = (Swept { complete: true, ..Swept::default() }, None::<String>);
         for _ in 0..MAX_PAGES {
             let page = self.provider.list(account, span, cursor.as_deref()).await;
@@ -122,7 +198,7 @@ impl Engine {
             swept.read += objects.len();
             for seen in objects {
                 let object = seen.object.clone();
-                let taken = self.take_word(tenant, account_id, seen, &mut swept).await;
+                let taken = self.take_word(reading, seen, &mut swept).await;
                 passed_over(taken, &object)?;
             }
             cursor = next;
@@ -179,11 +255,11 @@ impl Engine {
     /// What one object of the listing says.
     async fn take_word(
         &self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
+        reading: &mut Reading<'_>,
         seen: Observation,
         swept: &mut Swept,
     ) -> Result<(), EngineError> {
+        let (tenant, account) = (reading.tenant, reading.id);
         let (object, named) = (seen.object.clone(), seen.intent);
         let standing = self.store.standing(tenant.clone(), account.clone(), object, named).await?;
         match &standing.intent {
@@ -191,12 +267,15 @@ impl Engine {
                 let id = intent.id;
                 if self.is_news(&standing, account, &seen).await? {
                     swept.news += 1;
-                    swept.complete &= self.observe_listed(tenant, id, account, seen).await?;
+                    if !self.observe_listed(tenant, id, account, seen).await? {
+                        swept.held += 1;
+                        swept.complete = false;
+                    }
                 }
             }
             // Money that nobody asked for, or that is not what this intent asked for and that no question of its own will find.
             Some(_) | None => {
-                swept.strangers += usize::from(self.meet(tenant, account, &standing, seen).await?);
+                swept.strangers += usize::from(self.meet(reading, &standing, seen).await?);
             }
         }
         Ok(())
@@ -238,11 +317,18 @@ impl Engine {
     }
 
     /// Whether it is the payment of another merchant, or of the other mode, who has the same account, or had it.
-    async fn is_anothers(&self, tenant: &Tenant, seen: &Observation) -> Result<bool, EngineError> {
+    async fn is_anothers(&self, reading: &mut Reading<'_>, seen: &Observation) -> Result<bool, EngineError> {
         let Some(intent) = seen.intent else { return Ok(false) };
-        let merchants = self.directory.merchants().await?;
-        for other in merchants.into_iter().filter(|other| other.tenant != *tenant) {
-            if self.store.intent(other.tenant, intent).await?.is_some() {
+        let others = match &mut reading.others {
+            Some(others) => others,
+            unasked @ None => {
+                let tenants = self.directory.merchants().await?.into_iter().map(|merchant| merchant.tenant);
+                unasked.insert(tenants.filter(|tenant| tenant != reading.tenant).collect())
+            }
+        };
+        for at in 0..others.len() {
+            if self.store.intent(others[at].clone(), intent).await?.is_some() {
+                others[..=at].rotate_right(1);
                 return Ok(true);
             }
         }
@@ -253,21 +339,22 @@ impl Engine {
     /// one.
     async fn meet(
         &self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
+        reading: &mut Reading<'_>,
         standing: &Standing,
         seen: Observation,
     ) -> Result<bool, EngineError> {
+        // What names an intent of ours, and is not what it asked for, concerns us wherever it lies.
+        let concerns = standing.intent.is_some() || reading.strangers.concern(&seen);
         let known = standing.charge.is_some() || standing.stranger.is_some();
         // What is held for an order can be taken at any time, and its listing is not read again then.
         let held = seen.status == ObjectStatus::WaitingForCapture && seen.order.is_some();
         let took_money = seen.status == ObjectStatus::Succeeded || held;
-        if known || !took_money || self.is_anothers(tenant, &seen).await? {
+        if known || !took_money || !concerns || self.is_anothers(reading, &seen).await? {
             return Ok(false);
         }
         let found = StrangerRecord {
-            tenant: tenant.clone(),
-            account: account.clone(),
+            tenant: reading.tenant.clone(),
+            account: reading.id.clone(),
             object: seen.object,
             order: seen.order,
             amount: seen.amount,

@@ -7,10 +7,10 @@ use futures_util::future::BoxFuture;
 use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 
 use crate::{
-    ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, IntentRecord,
-    KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout, OpenedFollowUp,
-    OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem, Standing, Start, Store,
-    StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tables, Tenant, flows,
+    ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, GatedAccount,
+    IntentRecord, KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout,
+    OpenedFollowUp, OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem, Standing, Start,
+    Store, StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tables, Tenant, flows,
     tables::Abort,
 };
 
@@ -97,6 +97,14 @@ impl<B: Backend> Store for B {
 
     async fn unfinished_accounts(&self) -> Result<Vec<OperationRecord>, StoreError> {
         self.read(flow!((), flows::sweep::unfinished_accounts)).await
+    }
+
+    async fn gated_beside(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+    ) -> Result<Vec<GatedAccount>, StoreError> {
+        self.read(flow!((tenant, account), flows::sweep::gated_beside)).await
     }
 
     async fn sweep(

@@ -10,7 +10,7 @@ use payment::{
 
 use crate::{
     AttemptRecord, ChargeRecord, CheckoutRecord, Frozen, IntentRecord, OperationRecord, StrangerRecord,
-    Tenant,
+    SweepRow, Tenant,
 };
 
 /// Stands in a stored answer where a client token was: a byte that JSON never contains. Tables hold no usable secret.
@@ -316,6 +316,15 @@ pub struct Start {
     pub gap_ms: i64,
 }
 
+/// An account whose gate is down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatedAccount {
+    /// How far it was read.
+    pub row: SweepRow,
+    /// The newest operation that is frozen to it.
+    pub newest: Option<OperationRecord>,
+}
+
 /// A provider's object beside what we know of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
@@ -436,6 +445,8 @@ pub struct Commit {
     pub wake_in_ms: Option<i64>,
     /// The provider does not want to hear of it earlier, ms from now.
     pub not_before_ms: Option<i64>,
+    /// How old the provider's word is.
+    pub asked: Asked,
     /// A look that was not due: what was planned stays planned, and the claims without a result stay counted.
     pub out_of_turn: bool,
     /// When the first complete listing without it was read that can be evidence of absence.
@@ -444,6 +455,17 @@ pub struct Commit {
     pub adopted: Option<Frozen>,
     /// The final answer for the submit key's replays.
     pub answer: Option<Answer>,
+}
+
+/// How old the word of the provider is that a commit writes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// It was asked for this commit.
+    Now,
+    /// It was asked then, for others.
+    At(Timestamp),
+    /// It was not asked.
+    Not,
 }
 
 /// An object that took money.

@@ -19,10 +19,10 @@ use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAcco
 
 pub use backend::{Backend, Flow};
 pub use commands::{
-    Answer, BLANK, Change, Charge, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, KeyUse,
-    KnownKey, LookOf, Looking, NewIds, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout,
-    OpenedFollowUp, OpenedIntent, Render, Review, ReviewId, ReviewItem, Standing, Start, SubmitCommand,
-    Submitted, Terms,
+    Answer, Asked, BLANK, Change, Charge, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired,
+    GatedAccount, KeyUse, KnownKey, LookOf, Looking, NewIds, OpenCheckout, OpenFollowUp, OpenIntent,
+    OpenedCheckout, OpenedFollowUp, OpenedIntent, Render, Review, ReviewId, ReviewItem, Standing, Start,
+    SubmitCommand, Submitted, Terms,
 };
 pub use directory::{ApiKeyKind, Caller, Directory, MerchantRecord, WebhookRecord};
 pub use effects::{
@@ -86,6 +86,14 @@ pub trait Store: Inbox + Outbox + Send + Sync {
 
     /// For each account to which unfinished operations are frozen, the newest of them: it knows the account's credentials.
     async fn unfinished_accounts(&self) -> Result<Vec<OperationRecord>, StoreError>;
+
+    /// A merchant's accounts beside `account` whose gate is down, each with its newest operation, if there is one: it knows the
+    /// account's credentials.
+    async fn gated_beside(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+    ) -> Result<Vec<GatedAccount>, StoreError>;
 
     /// How far an account's listing was read, and the time now.
     async fn sweep(

@@ -362,6 +362,19 @@ impl Tables for Draft {
         Ok(self.rows.operations.values().find(found).map(|row| (row.tenant.clone(), row.id)))
     }
 
+    async fn newest_of_account(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+    ) -> Result<Option<OperationRecord>, Abort> {
+        let of_account = |row: &&OperationRecord| {
+            let frozen = row.frozen.as_ref();
+            row.tenant == *tenant && frozen.is_some_and(|frozen| frozen.account == *account)
+        };
+        let newest = self.rows.operations.values().filter(of_account);
+        Ok(newest.max_by_key(|row| (row.first_sent_at, row.id)).cloned())
+    }
+
     async fn newest_unfinished(&mut self) -> Result<Vec<(Tenant, OperationId)>, Abort> {
         let mut newest = BTreeMap::new();
         let mut unfinished: Vec<_> =

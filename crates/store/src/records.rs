@@ -226,7 +226,7 @@ pub struct OperationRecord {
     pub wake_at: Option<Timestamp>,
     /// The provider does not want to hear of it earlier, whoever wishes it.
     pub not_before: Option<Timestamp>,
-    /// When a worker last finished looking.
+    /// When the provider was last asked, as far as a worker wrote down what it said.
     pub looked_at: Option<Timestamp>,
     /// When the first complete listing without it began that can be evidence of absence.
     pub absent_since: Option<Timestamp>,

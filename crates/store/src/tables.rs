@@ -146,6 +146,12 @@ pub trait Tables: InboxTables + OutboxTables + SweepTables + Send {
     async fn operation_in_review(&mut self, id: OperationId) -> Result<Option<(Tenant, OperationId)>, Abort>;
     /// The pay operation of an intent that waits for a person, and whose.
     async fn payment_in_review(&mut self, intent: IntentId) -> Result<Option<(Tenant, OperationId)>, Abort>;
+    /// The newest operation that is frozen to an account, finished or not.
+    async fn newest_of_account(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+    ) -> Result<Option<OperationRecord>, Abort>;
     /// The newest of the unfinished operations of each account.
     async fn newest_unfinished(&mut self) -> Result<Vec<(Tenant, OperationId)>, Abort>;
     /// A new operation; one pay operation per intent, one unfinished capture or cancel, one unfinished refund per payment.

@@ -20,6 +20,10 @@ const LEFT_EVERY: Duration = Duration::from_secs(10);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Doublings of that wait at most.
 const MAX_DOUBLINGS: u32 = 6;
+/// How often it is told that an account cannot be swept, as long as that is so.
+const TELL_EVERY: Duration = Duration::from_secs(60 * 60);
+/// Sweeps in which one account may wait for another before that is told: a moment, as a rule.
+const PATIENCE: u32 = 3;
 
 pub(super) async fn beat(engine: Engine) {
     let mut ticks = tokio::time::interval(BEAT_EVERY);
@@ -37,7 +41,7 @@ pub(super) async fn beat(engine: Engine) {
 enum Target {
     /// Where the merchant's money goes.
     Own(Box<MerchantRecord>),
-    /// Where it went, and something is unfinished.
+    /// Where it went, and something is unfinished or not known.
     Left(LeftAccount),
 }
 
@@ -56,8 +60,24 @@ impl Target {
         }
     }
 
+    fn tell(&self, end: End, swept: &Result<Swept, EngineError>) {
+        match end {
+            End::Whole | End::Held => {}
+            End::Waits => self.tell_waits(),
+            End::Unread => self.tell_unread(swept),
+        }
+    }
+
+    fn tell_waits(&self) {
+        let (tenant, account) = self.account();
+        let (merchant, account) = (tenant.merchant.as_str(), account.as_str());
+        tracing::error!(%merchant, %account, "nothing is sent to this account yet: the merchant moved while no server was alive, and \
+            the account of before has not been read, where a copy of the database may have forgotten payments. If that stays so, \
+            configure the account of before again until it is swept; docs/operations.md, The gate");
+    }
+
     /// Nobody else would tell that an account which the merchant left cannot be read any more.
-    fn tell(&self, what: &dyn fmt::Debug) {
+    fn tell_unread(&self, what: &dyn fmt::Debug) {
         let (tenant, account) = self.account();
         let (merchant, account) = (tenant.merchant.as_str(), account.as_str());
         match self {
@@ -92,10 +112,61 @@ impl Targets {
 }
 
 /// When an account is swept next.
+#[derive(Default)]
 struct Plan {
     /// None while it is being swept.
     due: Option<Instant>,
     failures: u32,
+    /// When it was told last that it cannot be swept.
+    told: Option<Instant>,
+}
+
+impl Plan {
+    /// After a sweep.
+    fn after(&self, end: End, now: Instant, every: Duration) -> Self {
+        let (failures, wait) = next_sweep(end == End::Whole, self.failures, every);
+        let told = match end {
+            End::Whole => None,
+            End::Held => self.told,
+            End::Waits | End::Unread if self.is_to_tell(end, now) => Some(now),
+            End::Waits | End::Unread => self.told,
+        };
+        Self { due: Some(now + wait), failures, told }
+    }
+
+    /// What ends by itself in a moment is not told, and what lasts not with each sweep.
+    fn is_to_tell(&self, end: End, now: Instant) -> bool {
+        let lasts = match end {
+            End::Whole | End::Held => false,
+            End::Waits => self.failures >= PATIENCE,
+            End::Unread => true,
+        };
+        lasts && self.told.is_none_or(|told| now.duration_since(told) >= TELL_EVERY)
+    }
+}
+
+/// How a sweep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It was read to the end, and written down.
+    Whole,
+    /// Somebody else was at work on what it found.
+    Held,
+    /// Another account has to be read first.
+    Waits,
+    /// The listing could not be read.
+    Unread,
+}
+
+impl End {
+    fn of(swept: &Result<Swept, EngineError>) -> Self {
+        match swept {
+            Ok(Swept { complete: true, .. }) => Self::Whole,
+            Ok(Swept { waits_for: 1.., .. }) => Self::Waits,
+            Ok(Swept { held: 1.., .. }) => Self::Held,
+            Ok(_) | Err(_) => Self::Unread,
+        }
+    }
 }
 
 /// How often in a row it has failed now, and the wait until it is swept again: growing while it fails, and never longer than else.
@@ -111,20 +182,24 @@ fn next_sweep(complete: bool, failures: u32, every: Duration) -> (u32, Duration)
 pub(super) async fn sweep(engine: Engine, every: Duration) {
     let mut ticks = tokio::time::interval(LOOK_EVERY.min(every));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut plans, mut sweeps) = (HashMap::<(Tenant, ProviderAccount), Plan>::new(), JoinSet::new());
+    let mut plans = HashMap::<(Tenant, ProviderAccount), Plan>::new();
+    let mut sweeps = JoinSet::<(Target, Result<Swept, EngineError>)>::new();
     let mut targets = Targets::default();
     loop {
         ticks.tick().await;
         while let Some(swept) = sweeps.try_join_next() {
-            let Ok((account, complete)) = swept else {
+            let Ok((target, swept)) = swept else {
                 // It panicked, whosever it was: nobody is left without a sweep.
                 let again = Instant::now() + every.min(RETRY_AFTER);
                 plans.values_mut().for_each(|plan| plan.due = plan.due.or(Some(again)));
                 continue;
             };
-            let failures = plans.get(&account).map_or(0, |plan| plan.failures);
-            let (failures, wait) = next_sweep(complete, failures, every);
-            plans.insert(account, Plan { due: Some(Instant::now() + wait), failures });
+            let (plan, end) = (plans.entry(target.account()).or_default(), End::of(&swept));
+            let now = Instant::now();
+            if plan.is_to_tell(end, now) {
+                target.tell(end, &swept);
+            }
+            *plan = plan.after(end, now, every);
         }
         let found = match targets.find(&engine, LEFT_EVERY.min(every)).await {
             Ok(found) => found,
@@ -134,28 +209,16 @@ pub(super) async fn sweep(engine: Engine, every: Duration) {
             }
         };
         for target in found {
-            let first = || Plan { due: Some(Instant::now()), failures: 0 };
+            let first = || Plan { due: Some(Instant::now()), ..Plan::default() };
             let plan = plans.entry(target.account()).or_insert_with(first);
             if plan.due.is_some_and(|due| Instant::now() >= due) {
                 plan.due = None;
                 let engine = engine.clone();
-                sweeps.spawn(async move { (target.account(), sweep_one(&engine, &target).await) });
+                sweeps.spawn(async move {
+                    let swept = target.sweep(&engine).await;
+                    (target, swept)
+                });
             }
-        }
-    }
-}
-
-/// Sweeps an account; whether it was read to the end.
-async fn sweep_one(engine: &Engine, target: &Target) -> bool {
-    match target.sweep(engine).await {
-        Ok(swept) if swept.complete => true,
-        Ok(swept) => {
-            target.tell(&swept);
-            false
-        }
-        Err(error) => {
-            target.tell(&error);
-            false
         }
     }
 }
@@ -163,6 +226,47 @@ async fn sweep_one(engine: &Engine, target: &Target) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn swept() -> Swept {
+        Swept { read: 1, ..Swept::default() }
+    }
+
+    #[test]
+    fn an_intent_that_somebody_is_at_is_no_reason_to_doubt_an_accounts_credentials() {
+        let held = Ok(Swept { held: 1, ..swept() });
+        let end = End::of(&held);
+        assert_eq!(end, End::Held);
+        assert!(!Plan::default().is_to_tell(end, Instant::now()));
+        assert_eq!(End::of(&Ok(swept())), End::Unread);
+        assert_eq!(End::of(&Ok(Swept { complete: true, ..swept() })), End::Whole);
+    }
+
+    #[test]
+    fn what_lasts_is_told_once_an_hour_and_again_when_it_comes_back() {
+        let (now, every) = (Instant::now(), Duration::from_secs(600));
+        let first = Plan::default();
+        assert!(first.is_to_tell(End::Unread, now));
+        let second = first.after(End::Unread, now, every);
+        let soon = now + Duration::from_secs(64);
+        assert!(!second.is_to_tell(End::Unread, soon));
+        let third = second.after(End::Unread, soon, every);
+        assert!(third.is_to_tell(End::Unread, now + TELL_EVERY));
+        let whole = third.after(End::Whole, soon, every);
+        assert!(whole.is_to_tell(End::Unread, soon));
+    }
+
+    #[test]
+    fn fault_23_an_account_that_waits_for_another_is_told_when_that_lasts() {
+        let (now, every) = (Instant::now(), Duration::from_secs(600));
+        let end = End::of(&Ok(Swept { waits_for: 1, held: 1, ..swept() }));
+        assert_eq!(end, End::Waits);
+        let mut plan = Plan::default();
+        for _ in 0..PATIENCE {
+            assert!(!plan.is_to_tell(end, now));
+            plan = plan.after(end, now, every);
+        }
+        assert!(plan.is_to_tell(end, now));
+    }
 
     #[test]
     fn a_sweep_that_fails_is_repeated_soon_then_at_growing_waits() {

@@ -3,15 +3,18 @@
 mod inbox;
 mod outbox;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use async_trait::async_trait;
 use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 use store::{
-    ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, IntentRecord,
-    KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout, OpenedFollowUp,
-    OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem, Standing, Start, Store,
-    StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tenant,
+    ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, GatedAccount,
+    IntentRecord, KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout,
+    OpenedFollowUp, OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem, Standing, Start,
+    Store, StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tenant,
 };
 
 /// Which transaction.
@@ -48,6 +51,8 @@ pub enum When {
 pub struct Flaky {
     inner: Arc<dyn Store>,
     trips: Mutex<Vec<(Call, When)>>,
+    /// Intents that were asked for, one by one.
+    pub intents_read: AtomicUsize,
 }
 
 fn lost() -> StoreError {
@@ -60,7 +65,7 @@ fn full() -> StoreError {
 
 impl Flaky {
     pub fn new(inner: Arc<dyn Store>, trips: &[(Call, When)]) -> Arc<Self> {
-        Arc::new(Self { inner, trips: Mutex::new(trips.to_vec()) })
+        Arc::new(Self { inner, trips: Mutex::new(trips.to_vec()), intents_read: AtomicUsize::new(0) })
     }
 
     fn trip(&self, call: Call) -> Option<When> {
@@ -151,6 +156,14 @@ impl Store for Flaky {
         self.inner.unfinished_accounts().await
     }
 
+    async fn gated_beside(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+    ) -> Result<Vec<GatedAccount>, StoreError> {
+        self.inner.gated_beside(tenant, account).await
+    }
+
     async fn sweep(
         &self,
         tenant: Tenant,
@@ -218,6 +231,7 @@ impl Store for Flaky {
     }
 
     async fn intent(&self, tenant: Tenant, id: IntentId) -> Found {
+        self.intents_read.fetch_add(1, Ordering::SeqCst);
         self.inner.intent(tenant, id).await
     }
 

@@ -4,8 +4,8 @@ use payment::{CheckoutStatus, KeyKind, OperationKind, OperationState, Timestamp}
 
 use super::{journal, outbox, promised, won};
 use crate::{
-    Change, ChargeRecord, CheckoutRecord, Commit, Committed, FollowUp, IntentRecord, OperationRecord, Stage,
-    StoreError, Tables, Task, tables::Abort,
+    Asked, Change, ChargeRecord, CheckoutRecord, Commit, Committed, FollowUp, IntentRecord, OperationRecord,
+    Stage, StoreError, Tables, Task, tables::Abort,
 };
 
 /// The journal's event for what should not be.
@@ -121,7 +121,12 @@ async fn release(
     if !commit.out_of_turn {
         operation.unfinished = 0;
     }
-    operation.looked_at = Some(now);
+    operation.looked_at = match commit.asked {
+        // A charge is told from an earlier one by the moment of its commit.
+        Asked::At(at) if commit.charges.is_empty() => operation.looked_at.max(Some(at)),
+        Asked::Now | Asked::At(_) => Some(now),
+        Asked::Not => operation.looked_at,
+    };
     operation.absent_since = commit.absent_since;
     if progressed {
         operation.tries = 0;

@@ -1,10 +1,12 @@
 //! The gate at a start and the progress of the sweep, and whom the sweep found.
 
+use std::collections::BTreeSet;
+
 use payment::{IntentId, ObjectId, OrderId, ProviderAccount, Timestamp};
 
 use super::promised;
 use crate::{
-    OperationRecord, Resolution, Standing, Start, StoreError, StrangerRecord, Tables, Tenant,
+    GatedAccount, OperationRecord, Resolution, Standing, Start, StoreError, StrangerRecord, Tables, Tenant,
     tables::{Abort, SweepRow},
 };
 
@@ -14,23 +16,66 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
     let now = tables.now().await?;
     let last = tables.heartbeat().await?;
     let absent = last.filter(|last| now.since_ms(*last) > start.gap_ms);
+    let tenants: BTreeSet<_> = start.accounts.iter().map(|(tenant, _)| tenant).collect();
     let mut gated = false;
-    for (tenant, account) in &start.accounts {
-        let row = sweep_of(tables, tenant, account).await?;
-        let mut row = row.unwrap_or_else(|| SweepRow {
-            tenant: tenant.clone(),
-            account: account.clone(),
-            known_from: last.unwrap_or(now),
-            swept_until: last.unwrap_or(now),
-            gated_from: None,
-        });
-        // The newest gap names the gate: who read the listing before it does not lift it. It is read from where it was read to.
-        row.gated_from = absent.or(row.gated_from);
-        gated |= row.gated_from.is_some();
-        tables.put_sweep(&row).await?;
+    for tenant in tenants {
+        let known = tables.sweeps(tenant).await?;
+        let accounts = start.accounts.iter().filter(|(of, _)| of == tenant).map(|(_, account)| account);
+        let (mut asked, mut is_new) = (Vec::new(), false);
+        for account in accounts {
+            let row = known.iter().find(|row| row.account == *account).cloned();
+            is_new |= row.is_none();
+            let first_met = || SweepRow {
+                tenant: tenant.clone(),
+                account: account.clone(),
+                known_from: last.unwrap_or(now),
+                swept_until: last.unwrap_or(now),
+                gated_from: None,
+            };
+            let mut row = row.unwrap_or_else(first_met);
+            // The newest gap names the gate: who read the listing before it does not lift it. It is read from where it was read to.
+            row.gated_from = absent.or(row.gated_from);
+            gated |= row.gated_from.is_some();
+            tables.put_sweep(&row).await?;
+            asked.push(account);
+        }
+        let left = known.iter().filter(|row| !asked.contains(&&row.account));
+        leave(tables, left, absent.filter(|_| is_new)).await?;
     }
     tables.put_heartbeat(now).await?;
     Ok(gated)
+}
+
+/// Accounts that are not asked for any more. Where the merchant moved in a gap, that one may be the copy's: money was taken there
+/// meanwhile, perhaps, and it is read before the new one sends. Else they are forgotten, and met anew should the merchant come back:
+/// what others take there meanwhile is none of ours.
+async fn leave(
+    tables: &mut dyn Tables,
+    left: impl Iterator<Item = &SweepRow> + Send,
+    moved_since: Option<Timestamp>,
+) -> Result<(), Abort> {
+    for row in left {
+        match moved_since.or(row.gated_from) {
+            None => tables.delete_sweep(row).await?,
+            gated_from => tables.put_sweep(&SweepRow { gated_from, ..row.clone() }).await?,
+        }
+    }
+    Ok(())
+}
+
+/// A merchant's accounts beside this one whose gate is down, each with its newest operation.
+pub async fn gated_beside(
+    tables: &mut dyn Tables,
+    (tenant, account): &(Tenant, ProviderAccount),
+) -> Result<Vec<GatedAccount>, Abort> {
+    let mut found = Vec::new();
+    for row in tables.sweeps(tenant).await? {
+        if row.account != *account && row.gated_from.is_some() {
+            let newest = tables.newest_of_account(tenant, &row.account).await?;
+            found.push(GatedAccount { row, newest });
+        }
+    }
+    Ok(found)
 }
 
 /// For each account to which unfinished operations are frozen, the newest of them.

@@ -29,6 +29,11 @@ impl SweepTables for Draft {
         Ok(())
     }
 
+    async fn delete_sweep(&mut self, row: &SweepRow) -> Result<(), Abort> {
+        self.rows.sweeps.remove(&(row.tenant.clone(), row.account.clone()));
+        Ok(())
+    }
+
     async fn insert_stranger(&mut self, row: &StrangerRecord) -> Result<bool, Abort> {
         let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
         Ok(put(&mut self.rows.strangers, key, row.clone()))

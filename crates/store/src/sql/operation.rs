@@ -57,9 +57,15 @@ pub(super) const PAYMENT_IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM op
 pub(super) const DUE: &str = "SELECT merchant_id, mode, id FROM operation WHERE wake_at_ms <= $1 \
      AND stage IN ('open', 'review') ORDER BY wake_at_ms, id LIMIT $2";
 
+/// Databases differ in where they put what has no time: what was only adopted, and never sent, is the oldest.
+pub(super) const NEWEST_OF_ACCOUNT: &str = select!(
+    "provider_account = $3 ORDER BY first_sent_at_ms IS NULL, first_sent_at_ms DESC, id DESC LIMIT 1"
+);
+
 /// What is unfinished has a wake-up: the index of those that are due holds it.
 pub(super) const NEWEST_UNFINISHED: &str = "SELECT merchant_id, mode, id FROM (SELECT merchant_id, mode, id, \
-     ROW_NUMBER() OVER (PARTITION BY merchant_id, mode, provider_account ORDER BY first_sent_at_ms DESC, id DESC) AS place \
+     ROW_NUMBER() OVER (PARTITION BY merchant_id, mode, provider_account \
+     ORDER BY first_sent_at_ms IS NULL, first_sent_at_ms DESC, id DESC) AS place \
      FROM operation WHERE wake_at_ms IS NOT NULL) AS unfinished WHERE place = 1 ORDER BY merchant_id, mode, id";
 
 fn frozen_values(row: &OperationRecord) -> [Value; 6] {

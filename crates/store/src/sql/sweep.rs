@@ -24,6 +24,7 @@ const SWEEPS: &str = "SELECT merchant_id, mode, provider_account, known_from_ms,
 const PUT_SWEEP: &str = "INSERT INTO sweep (merchant_id, mode, provider_account, known_from_ms, swept_until_ms, \
      gated_from_ms) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (merchant_id, mode, provider_account) \
      DO UPDATE SET swept_until_ms = excluded.swept_until_ms, gated_from_ms = excluded.gated_from_ms";
+const DELETE_SWEEP: &str = "DELETE FROM sweep WHERE merchant_id = $1 AND mode = $2 AND provider_account = $3";
 
 const INSERT_STRANGER: &str = "INSERT INTO stranger (merchant_id, mode, provider_account, provider_object_id, order_id, \
      amount_minor, currency, exponent, found_at_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
@@ -78,6 +79,10 @@ impl SweepTables for SqlTables<'_> {
             row.gated_from.map(|at| at.0).into(),
         ]);
         self.one(PUT_SWEEP, values).await.map(drop)
+    }
+
+    async fn delete_sweep(&mut self, row: &SweepRow) -> Done<()> {
+        self.one(DELETE_SWEEP, scoped(&row.tenant, row.account.as_str())).await.map(drop)
     }
 
     async fn insert_stranger(&mut self, row: &StrangerRecord) -> Done<bool> {

@@ -279,6 +279,15 @@ impl Tables for SqlTables<'_> {
         self.all(operation::IN_REVIEW, vec![i64::from(limit).into()], operation::read_name).await
     }
 
+    async fn newest_of_account(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+    ) -> Done<Option<OperationRecord>> {
+        let values = scoped(tenant, account.as_str());
+        self.first(operation::NEWEST_OF_ACCOUNT, values, |row| operation::read(tenant, row)).await
+    }
+
     async fn newest_unfinished(&mut self) -> Done<Vec<(Tenant, OperationId)>> {
         self.all(operation::NEWEST_UNFINISHED, Vec::new(), operation::read_name).await
     }

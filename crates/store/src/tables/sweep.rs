@@ -32,6 +32,8 @@ pub trait SweepTables: Send {
     async fn sweeps(&mut self, tenant: &Tenant) -> Result<Vec<SweepRow>, Abort>;
     /// Writes how far an account was read, and its gate.
     async fn put_sweep(&mut self, row: &SweepRow) -> Result<(), Abort>;
+    /// Forgets how far an account was read.
+    async fn delete_sweep(&mut self, row: &SweepRow) -> Result<(), Abort>;
 
     /// A stranger is found; false if it was found before.
     async fn insert_stranger(&mut self, row: &StrangerRecord) -> Result<bool, Abort>;

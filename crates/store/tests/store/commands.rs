@@ -8,9 +8,9 @@ use payment::{
     OrderId, ProviderAccount, ProviderKey, State, SubmitKey, UnknownReason,
 };
 use store::{
-    Answer, Change, Charge, CheckoutRecord, ClaimLook, Claimed, Commit, Frozen, IntentRecord, KeyUse, LookOf,
-    NewIds, OpenCheckout, OpenFollowUp, OpenIntent, Render, Stage, StrangerRecord, SubmitCommand, Task,
-    Tenant, Terms,
+    Answer, Asked, Change, Charge, CheckoutRecord, ClaimLook, Claimed, Commit, Frozen, IntentRecord, KeyUse,
+    LookOf, NewIds, OpenCheckout, OpenFollowUp, OpenIntent, Render, Stage, StrangerRecord, SubmitCommand,
+    Task, Tenant, Terms,
 };
 
 use crate::world::{DAY, MINUTE, SECOND, START, uuid};
@@ -159,6 +159,7 @@ pub fn outcome(claim: &Claimed, state: State) -> Commit {
         absent_since: None,
         adopted: None,
         not_before_ms: None,
+        asked: Asked::Now,
         out_of_turn: false,
         wake_in_ms: matches!(Stage::of(state.name()), Stage::Open | Stage::Review).then_some(WAKE_MS),
         answer: state.is_terminal().then(|| final_answer(to)),

@@ -23,6 +23,7 @@ scenarios! {
     r13_a_listing_whose_reader_died_is_read_again,
     what_another_account_lists_proves_nothing,
     a_listing_that_broke_off_is_not_asked_for_by_each,
+    n2_who_is_answered_by_a_kept_listing_is_told_when_the_bank_was_asked,
 }
 
 /// A payment whose request was lost.
@@ -194,6 +195,26 @@ async fn what_another_account_lists_proves_nothing(world: World) {
     assert_eq!(world.bank.asked().1, 2);
     assert_eq!(world.story(&theirs).await.charges.len(), 1);
     assert!(absent_since(&world, &offer).await.is_some());
+}
+
+async fn n2_who_is_answered_by_a_kept_listing_is_told_when_the_bank_was_asked(world: World) {
+    let engine = world.engine();
+    let (first, second) = (lost(&world, &engine, "1").await, lost(&world, &engine, "2").await);
+    let looked_at = async |offer: &Offer| world.story(offer).await.operation.looked_at.unwrap();
+    world.clock.advance(DEAD_MS);
+    let before = looked_at(&second).await;
+    let (gate, task) = in_mid_listing(&world, &engine).await;
+    let began = world.clock.now();
+    world.clock.advance(SECOND);
+    assert!(engine.run_once().await.unwrap(), "the other one finds that it is being read");
+    gate.notify_one();
+    task.await.unwrap().unwrap();
+    let times = [looked_at(&first).await, looked_at(&second).await];
+    assert!(times.contains(&began) && times.contains(&before), "{times:?}: {began} and {before}");
+    world.clock.advance(MINUTE);
+    look_at(&world, &engine, &[&first, &second]).await;
+    assert_eq!([looked_at(&first).await, looked_at(&second).await], [began; 2]);
+    assert_eq!(world.bank.asked().1, 1);
 }
 
 async fn a_listing_that_broke_off_is_not_asked_for_by_each(world: World) {

@@ -1,14 +1,15 @@
 //! An account that a merchant left is swept as long as something is unfinished there: what waits at its gate is let through.
 
 use engine::{Engine, LeftAccount};
-use payment::{OperationKind, OperationState, OrderId, ProviderAccount, StateName};
+use payment::{CheckoutStatus, OperationKind, OperationState, OrderId, ProviderAccount, StateName};
 use store::Task;
 
+use super::submits;
 use crate::{
     bank::Fault,
     merchant::{ACCOUNT, OTHER_ACCOUNT, merchant, secret_of, tenant, tenant_of},
     scenarios,
-    world::{DAY, MINUTE, Offer, SECOND, SILENCE_MS, World, create_key, rub, terms},
+    world::{DAY, HOUR, MINUTE, Offer, SECOND, SILENCE_MS, World, create_key, rub, terms},
 };
 
 scenarios! {
@@ -19,6 +20,18 @@ scenarios! {
     the_newest_credentials_of_an_account_that_was_left_count,
     an_account_is_left_only_while_something_is_unfinished,
     a_payment_of_one_who_left_the_same_account_is_no_stranger,
+    what_others_take_in_an_account_that_was_left_is_no_stranger,
+    fault_23_after_a_restore_with_a_change_of_account_the_old_one_is_read_first,
+    fault_23_after_a_restore_with_a_change_of_account_a_created_intent_is_found_paid,
+    fault_23_a_left_account_that_nobody_can_read_holds_the_new_one_until_it_is_configured_again,
+    fault_23_after_a_restore_what_others_take_in_the_old_account_is_no_stranger,
+    a_gap_long_after_a_change_of_account_waits_for_nobody,
+    what_others_took_while_the_merchant_was_away_is_no_stranger_when_he_is_back,
+}
+
+/// The merchant's money goes to the first account again.
+fn moves_back(world: &World) {
+    world.merchants.put(merchant(tenant(), ACCOUNT, &secret_of(ACCOUNT), &world.vault));
 }
 
 /// The merchant's money goes to another account from now on.
@@ -92,7 +105,7 @@ async fn fault_23_after_a_gap_an_account_that_was_left_waits_for_its_own_sweep(w
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
 }
 
-/// Nothing is known of what happened there, so nothing is done: the sum is free again, and nobody's money is given back twice.
+/// Nothing is known of what happened there, so nothing is done: the sum stays reserved, and nobody's money is given back twice.
 async fn where_the_old_credentials_are_dead_nothing_goes_out(world: World) {
     let engine = world.engine();
     let offer = refund_at_the_gate(&world, &engine).await;
@@ -154,4 +167,143 @@ async fn a_payment_of_one_who_left_the_same_account_is_no_stranger(world: World)
     let account = ProviderAccount::parse(ACCOUNT).unwrap();
     let object = world.bank.objects()[0].id.clone();
     assert_eq!(world.store.standing(tenant(), account, object, None).await.unwrap().stranger, None);
+}
+
+/// Something is unfinished there, so it is swept; other software goes on with the account.
+async fn what_others_take_in_an_account_that_was_left_is_no_stranger(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let ours = world.paying(&engine, "1").await;
+    moves(&world);
+    world.clock.advance(MINUTE);
+    world.stranger("2");
+    let swept = engine.sweep_left(&left(&engine).await[0]).await.unwrap();
+    assert_eq!((swept.complete, swept.read, swept.news, swept.strangers), (true, 2, 1, 0));
+    assert_eq!(world.state(&ours).await, StateName::Succeeded);
+    let theirs = world.paying(&engine, "2").await;
+    assert_eq!(world.state(&theirs).await, StateName::Succeeded, "it has nothing to do with our order 2");
+}
+
+/// A copy was taken while the money went to the first account, which took some for `order` afterwards; it is brought back with the
+/// other account configured.
+async fn moved_in_the_gap(world: &World, order: &str) -> (World, Engine) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.paying(&engine, "0").await;
+    assert!(world.sweeps(&engine).await.complete);
+    let created = world.offer(&engine, "1").await;
+    world.clock.advance(MINUTE);
+    engine.beat().await.unwrap();
+    let backup = world.backup().await;
+    world.clock.advance(MINUTE);
+    let paid = if order == "1" { created } else { world.offer(&engine, order).await };
+    world.pay(&engine, &paid).await;
+    world.clock.advance(HOUR);
+    moves(world);
+    let world = world.restored(backup).await;
+    world.order("0").await;
+    let engine = world.engine();
+    assert!(world.gated(&engine).await);
+    (world, engine)
+}
+
+async fn fault_23_after_a_restore_with_a_change_of_account_the_old_one_is_read_first(world: World) {
+    let (world, engine) = moved_in_the_gap(&world, "2").await;
+    let offer = world.offer(&engine, "2").await;
+    submits(&engine, &offer).await;
+    let swept = world.sweeps(&engine).await;
+    assert_eq!((swept.complete, swept.waits_for), (false, 1));
+    assert_eq!(world.sends_within(&engine, SECOND).await, 0, "the new account's listing says nothing of it");
+    let other = world.offer(&engine, "3").await;
+    submits(&engine, &other).await;
+    // The server dies and starts again meanwhile.
+    assert!(world.gated(&engine).await);
+    assert!(sweeps_left(&engine).await);
+    let swept = world.sweeps(&engine).await;
+    assert_eq!((swept.complete, swept.waits_for), (true, 0));
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 1);
+    assert_eq!(world.state(&other).await, StateName::Succeeded);
+    assert_eq!(world.state(&offer).await, StateName::Processing, "its money may be there already");
+    assert!(left(&engine).await.is_empty());
+}
+
+async fn fault_23_after_a_restore_with_a_change_of_account_a_created_intent_is_found_paid(world: World) {
+    let (world, engine) = moved_in_the_gap(&world, "1").await;
+    let offer = world.order("1").await;
+    submits(&engine, &offer).await;
+    assert!(!world.sweeps(&engine).await.complete);
+    assert_eq!(world.sends_within(&engine, SECOND).await, 0);
+    assert!(sweeps_left(&engine).await);
+    assert!(world.sweeps(&engine).await.complete);
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+}
+
+/// Its secret was revoked: the account is configured once more, with a secret that works.
+async fn fault_23_a_left_account_that_nobody_can_read_holds_the_new_one_until_it_is_configured_again(
+    world: World,
+) {
+    let (world, engine) = moved_in_the_gap(&world, "2").await;
+    world.bank.change_secret(ACCOUNT, "new");
+    let offer = world.offer(&engine, "2").await;
+    submits(&engine, &offer).await;
+    for _ in 0..2 {
+        assert!(!sweeps_left(&engine).await);
+        assert!(!world.sweeps(&engine).await.complete);
+        assert_eq!(world.sends_within(&engine, SECOND).await, 0);
+        // Also after another gap.
+        world.clock.advance(SILENCE_MS + 1);
+        assert!(world.gated(&engine).await);
+    }
+    world.merchants.put(merchant(tenant(), ACCOUNT, "new", &world.vault));
+    assert!(world.gated(&engine).await);
+    let swept = world.sweeps(&engine).await;
+    assert_eq!((swept.complete, swept.strangers), (true, 1));
+    moves(&world);
+    world.gated(&engine).await;
+    assert!(world.sweeps(&engine).await.complete);
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 0, "its stranger stands before a person");
+}
+
+/// They name no intent.
+async fn fault_23_after_a_restore_what_others_take_in_the_old_account_is_no_stranger(world: World) {
+    let (world, engine) = moved_in_the_gap(&world, "2").await;
+    world.stranger("3");
+    let swept = engine.sweep_left(&left(&engine).await[0]).await.unwrap();
+    assert_eq!((swept.complete, swept.strangers), (true, 1));
+    assert!(world.sweeps(&engine).await.complete);
+    let offer = world.paying(&engine, "3").await;
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+}
+
+/// Whatever became of the old account's credentials.
+async fn a_gap_long_after_a_change_of_account_waits_for_nobody(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.paying(&engine, "0").await;
+    moves(&world);
+    engine.start().await.unwrap();
+    world.bank.change_secret(ACCOUNT, "revoked");
+    world.clock.advance(DAY);
+    assert!(world.gated(&engine).await);
+    assert!(left(&engine).await.is_empty());
+    assert!(world.sweeps(&engine).await.complete);
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+}
+
+async fn what_others_took_while_the_merchant_was_away_is_no_stranger_when_he_is_back(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    moves(&world);
+    engine.start().await.unwrap();
+    world.clock.advance(MINUTE);
+    world.stranger("1");
+    world.clock.advance(MINUTE);
+    engine.beat().await.unwrap();
+    moves_back(&world);
+    engine.start().await.unwrap();
+    let swept = world.sweeps(&engine).await;
+    assert_eq!((swept.complete, swept.strangers), (true, 0));
 }

@@ -1,7 +1,7 @@
 //! The gate: after a gap in our own life nothing is dispatched until the listing has been read (fault 23).
 
 use payment::{Event, Mode, NotExecutedReason, ProviderAccount, StateName, Step};
-use store::{Claimed, Committed, KnownKey, Start, Submitted, SweepRow, Tenant};
+use store::{Claimed, Commit, Committed, KnownKey, Start, Submitted, SweepRow, Tenant};
 
 use crate::{
     commands::{
@@ -27,6 +27,9 @@ behaviours!(
     fault_23_a_gated_account_holds_its_own_operations_and_no_others,
     what_was_read_is_never_unread,
     an_account_is_told_while_something_of_it_is_unfinished,
+    fault_23_an_account_that_was_left_in_a_gap_is_gated_with_the_new_one,
+    fault_23_what_was_left_before_a_gap_is_not_gated,
+    a_gated_account_is_told_with_its_newest_operation,
 );
 
 const GAP_MS: i64 = 60 * SECOND;
@@ -304,4 +307,63 @@ async fn an_account_is_told_while_something_of_it_is_unfinished(world: World) {
     assert_eq!(unfinished().await, [row(&first, ours())]);
     world.commit(outcome(&first, succeeded("object-1"))).await;
     assert!(unfinished().await.is_empty());
+}
+
+async fn fault_23_an_account_that_was_left_in_a_gap_is_gated_with_the_new_one(world: World) {
+    let other = tenant_of("mer_2", Mode::Test);
+    world.start(&[(tenant(), ours()), (other.clone(), "300")]).await;
+    let alive = world.now();
+    world.clock.advance(GAP_MS + 1);
+    let moved = [(tenant(), "200"), (other.clone(), "300")];
+    assert!(world.start(&moved).await);
+    let gated = async || -> Vec<_> {
+        let found = world.store.gated_beside(tenant(), account("200")).await.unwrap();
+        found.into_iter().map(|gated| gated.row.account).collect()
+    };
+    assert_eq!(gated().await, [account(ours())]);
+    let row = world.sweep_of(&tenant(), ours()).await;
+    assert_eq!((row.gated_from, row.swept_until), (Some(alive), alive));
+    assert!(world.store.gated_beside(other, account("300")).await.unwrap().is_empty());
+    // Another start, without a gap, does not lift it; the sweep does.
+    assert!(world.start(&moved).await);
+    assert_eq!(gated().await, [account(ours())]);
+    world.read_for(row).await;
+    assert!(gated().await.is_empty());
+}
+
+/// It is forgotten, and met anew.
+async fn fault_23_what_was_left_before_a_gap_is_not_gated(world: World) {
+    world.start(&[(tenant(), ours())]).await;
+    world.clock.advance(SECOND);
+    world.start(&[(tenant(), "200")]).await;
+    world.clock.advance(GAP_MS + 1);
+    assert!(world.start(&[(tenant(), "200")]).await);
+    assert!(world.store.gated_beside(tenant(), account("200")).await.unwrap().is_empty());
+    let alive = world.now();
+    world.clock.advance(SECOND);
+    world.start(&[(tenant(), "200"), (tenant(), ours())]).await;
+    assert_eq!(world.sweep_of(&tenant(), ours()).await.known_from, alive);
+}
+
+/// Finished or not; what was only adopted was never sent, and is the oldest.
+async fn a_gated_account_is_told_with_its_newest_operation(world: World) {
+    let newest = async || {
+        let mut found = world.store.gated_beside(tenant(), account("200")).await.unwrap();
+        assert_eq!(found.len(), 1);
+        found.remove(0).newest.map(|operation| operation.id)
+    };
+    world.gated().await;
+    assert_eq!(newest().await, None);
+    world.read_for(world.sweep_of(&tenant(), ours()).await).await;
+    world.sent("order-1").await;
+    world.clock.advance(SECOND);
+    let second = world.sent("order-2").await;
+    let (_, intent) = world.offer("order-3").await;
+    let looked = world.looked(intent.id).await;
+    let adopts = Commit { adopted: Some(frozen("")), ..outcome(&looked, succeeded("object-3")) };
+    world.commit(adopts).await;
+    world.commit(outcome(&second, succeeded("object-2"))).await;
+    world.clock.advance(GAP_MS + 1);
+    world.start(&[(tenant(), ours())]).await;
+    assert_eq!(newest().await, Some(second.operation.id));
 }

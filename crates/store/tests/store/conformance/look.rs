@@ -1,7 +1,7 @@
 //! Claiming an operation in whatever stage, for one who learned something about it: fenced like any claim.
 
 use payment::{Anomaly, CheckoutStatus, Event, Mode, OperationId, State, StateName, Step};
-use store::{ClaimLook, Claimed, Committed, LookOf, Looking, Stage, Submitted};
+use store::{Asked, ClaimLook, Claimed, Commit, Committed, LookOf, Looking, Stage, Submitted};
 
 use crate::{
     commands::{
@@ -251,5 +251,15 @@ async fn a_finished_look_is_remembered(world: World) {
         "a claim has seen nothing"
     );
     world.commit(outcome(&asked, confirming(None))).await;
-    assert_eq!(looked_at().await, Some(world.now()));
+    let at = world.now();
+    assert_eq!(looked_at().await, Some(at));
+    // Who only heard what others had asked says when that was; who heard nothing says nothing, and nobody goes back.
+    for (asked, told) in
+        [(Asked::Not, at), (Asked::At(at.plus_ms(5)), at.plus_ms(5)), (Asked::At(at), at.plus_ms(5))]
+    {
+        world.clock.advance(WAKE_MS);
+        let claim = world.due(1).await.remove(0);
+        world.commit(Commit { asked, ..outcome(&claim, confirming(None)) }).await;
+        assert_eq!(looked_at().await, Some(told), "{asked:?}");
+    }
 }

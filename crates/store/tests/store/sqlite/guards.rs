@@ -122,7 +122,8 @@ async fn fault_24_unfinished_rows_are_not_cleaned_up() {
     assert_eq!(raw.count("payment_intent").await, 1);
 }
 
-/// Nothing of ours ends a payment by its age: what we delete is replaced API keys and notifications about nobody.
+/// Nothing of ours ends a payment by its age: what we delete is replaced API keys, notifications about nobody, and how far an
+/// account was read that a merchant left.
 #[test]
 fn fault_24_no_statement_of_ours_deletes_a_payments_rows() {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
@@ -140,9 +141,10 @@ fn fault_24_no_statement_of_ours_deletes_a_payments_rows() {
         }
     }
     deletions.sort_unstable();
-    let [keys, parked] = &deletions[..] else { panic!("{deletions:#?}") };
+    let [keys, parked, left] = &deletions[..] else { panic!("{deletions:#?}") };
     assert!(keys.contains("DELETE FROM api_key"), "{keys}");
     assert!(parked.contains("DELETE FROM inbox") && parked.contains("state = 'parked'"), "{parked}");
+    assert!(left.contains("DELETE FROM sweep "), "{left}");
 }
 
 fn line_at(text: &str, at: usize) -> String {
