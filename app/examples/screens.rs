@@ -79,6 +79,7 @@ fn progress(kinds: &[ProgressKind]) -> Progress {
         last_look_at: Some(at(20)),
         next_look_at: Some(at(32)),
         unreached_until: None,
+        held: false,
         steps: steps.collect(),
     }
 }

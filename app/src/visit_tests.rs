@@ -3,7 +3,10 @@
 use contract::Amount;
 
 use super::*;
-use crate::{card::Card, wire::Terms};
+use crate::{
+    card::Card,
+    wire::{Offer, Terms},
+};
 use IntentState::{Confirming, Created, Declined, Processing, RequiresAction, Succeeded};
 
 fn form() -> Form {
@@ -37,7 +40,8 @@ fn known(state: IntentState) -> Visit {
 #[test]
 fn a_double_click_sends_one_request() {
     let mut visit = Visit::new(Stage::Ready);
-    assert_eq!(visit.handle(Event::Pay(Ok(form()))), [Command::Tell, Command::Submit(form())]);
+    let first = visit.handle(Event::Pay(Ok(form())));
+    assert_eq!(first, [Command::Begin, Command::Tell, Command::Submit(form())]);
     assert_eq!(visit.stage().name(), "submitting");
     assert_eq!(visit.handle(Event::Pay(Ok(form()))), []);
     assert_eq!(visit.handle(Event::Pay(Err(vec![Wrong::NumberMissing]))), []);
@@ -49,7 +53,7 @@ fn a_wrong_form_goes_nowhere_and_can_be_corrected() {
     let mut visit = Visit::new(Stage::Ready);
     assert_eq!(visit.handle(Event::Pay(Err(vec![Wrong::NumberCheck]))), []);
     assert_eq!(visit.stage(), &Stage::Invalid(vec![Wrong::NumberCheck]));
-    assert_eq!(visit.handle(Event::Pay(Ok(form()))).len(), 2);
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))).len(), 3);
 }
 
 #[test]
@@ -115,7 +119,7 @@ fn new_terms_are_shown_and_then_confirmed_by_pressing_pay_again() {
     assert_eq!(visit.handle(Event::Accept), [Command::Adopt(offer)]);
     assert_eq!(visit.stage(), &Stage::Ready);
     assert_eq!(visit.handle(Event::Accept), []);
-    assert_eq!(visit.handle(Event::Pay(Ok(form()))).len(), 2);
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))).len(), 3);
 }
 
 #[test]
@@ -143,19 +147,38 @@ fn an_open_form_does_not_ask_for_ever() {
 
 #[test]
 fn a_page_that_was_here_before_looks_whether_its_submit_arrived() {
-    assert_eq!(Visit::new(Stage::Ready).open(true), [Command::Ask]);
-    assert_eq!(Visit::new(Stage::Ready).open(false), []);
-    assert_eq!(known(Processing).open(false), [Command::AskIn { pause_s: 1 }]);
-    assert_eq!(known(Declined).open(true), [Command::Forget]);
-    assert_eq!(known(IntentState::Authorized).open(true), []);
+    assert_eq!(Visit::new(Stage::Ready).open(Past::Opened), [Command::Ask]);
+    assert_eq!(Visit::new(Stage::Ready).open(Past::New), []);
+    assert_eq!(known(Processing).open(Past::New), [Command::AskIn { pause_s: 1 }]);
+    assert_eq!(known(Declined).open(Past::Opened), [Command::Forget]);
+    assert_eq!(known(IntentState::Authorized).open(Past::Opened), []);
 }
 
 #[test]
 fn a_reload_in_mid_payment_is_not_another_tab() {
     let mut visit = known(Processing);
-    visit.open(true);
+    visit.open(Past::Opened);
     visit.handle(asked(Processing));
     assert_eq!(visit.stage().name(), "processing");
+}
+
+/// The page was rendered before its own submit arrived.
+#[test]
+fn n1_a_tab_that_was_reloaded_while_its_submit_was_on_its_way_is_not_another_tab() {
+    let mut visit = Visit::new(Stage::Ready);
+    assert_eq!(visit.open(Past::Begun), [Command::Ask]);
+    visit.handle(asked(Created));
+    visit.handle(asked(Processing));
+    assert_eq!((visit.stage().name(), visit.other_way()), ("processing", None));
+    visit.handle(asked(Confirming));
+    assert_eq!((visit.stage().name(), visit.other_way()), ("confirming", None));
+
+    let mut other = Visit::new(Stage::Ready);
+    other.open(Past::Opened);
+    other.handle(asked(Processing));
+    assert_eq!(other.stage().name(), "elsewhere");
+    other.handle(asked(Confirming));
+    assert_eq!(other.other_way(), Some(OtherWay::Tab), "it only shares the storage");
 }
 
 #[test]
@@ -188,18 +211,18 @@ fn n1_the_banks_page_in_another_tab_is_named_where_a_card_was_offered() {
     visit.handle(asked(Succeeded));
     assert_eq!(visit.other_way(), None, "there is nothing to go on with");
     let mut visit = Visit::new(Stage::Ready);
-    assert_eq!(visit.handle(Event::ToBank), [Command::Tell]);
+    assert_eq!(visit.handle(Event::ToBank), [Command::Begin, Command::Tell]);
     visit.handle(Event::Asked(at_the_bank()));
     assert_eq!(visit.other_way(), None, "begun here, and come back from");
     assert_eq!(known(RequiresAction).other_way(), None, "a page that was reloaded cannot tell");
 }
 
 #[test]
-fn n1_a_tab_says_that_the_bank_cannot_be_reached_as_the_paying_one_does() {
+fn n1_a_tab_says_why_nothing_is_sent_as_the_paying_one_does() {
     let mut visit = Visit::new(Stage::Ready);
     visit.handle(asked(Processing));
     assert_eq!(visit.stage().name(), "elsewhere");
-    visit.handle(Event::Asked(Some(Seen { unreached: true, ..Seen::bare(Processing) })));
+    visit.handle(Event::Asked(Some(Seen { stuck: true, ..Seen::bare(Processing) })));
     assert_eq!((visit.stage().name(), visit.other_way()), ("processing", Some(OtherWay::Tab)));
     visit.handle(asked(Processing));
     assert_eq!(visit.stage().name(), "processing", "and stays there");
@@ -217,6 +240,25 @@ fn an_order_that_is_closed_meanwhile_is_not_tried_again() {
     visit.handle(Event::Heard);
     visit.handle(Event::Asked(Some(Seen { closed: true, ..Seen::bare(IntentState::Expired) })));
     assert!(visit.stage().is_closed(), "an open form too");
+}
+
+/// A stranger's money for the order: it may be this shopper's.
+#[test]
+fn fault_23_a_page_that_offers_another_try_stops_when_a_person_has_to_look() {
+    for ended in [Declined, IntentState::Canceled, IntentState::Expired] {
+        for closed in [false, true] {
+            let mut visit = known(ended);
+            visit.handle(Event::Told(Some(Seen { closed, ..Seen::bare(IntentState::NeedsReview) })));
+            assert_eq!(visit.stage().name(), "needs_review", "{ended:?}");
+            assert!(visit.watches());
+            assert_eq!(visit.handle(Event::TryAgain), []);
+            visit.handle(asked(ended));
+            assert_eq!(visit.stage().name(), ended.as_str(), "it was somebody else's");
+        }
+    }
+    let mut paid = known(Succeeded);
+    paid.handle(asked(IntentState::NeedsReview));
+    assert_eq!(paid.stage().name(), "succeeded", "a late answer");
 }
 
 #[test]

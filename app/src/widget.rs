@@ -18,7 +18,7 @@ use crate::{
         signals,
     },
     form::Form,
-    visit::{Command, Event, Visit},
+    visit::{Command, Event, Past, Visit},
     wire::Terms,
 };
 
@@ -79,8 +79,9 @@ impl Running {
         let mut opening = Visit::new(page.opening());
         let memory = Memory::of(page.checkout());
         // What is over is not written down: the other tabs would hear of it and open anew, then this one, for ever.
-        let been_here = !opening.is_over() && memory.remember(&page.intent(), &page.submit_key());
-        let first = opening.open(been_here);
+        let past =
+            if opening.is_over() { Past::New } else { memory.past(&page.intent(), &page.submit_key()) };
+        let first = opening.open(past);
         page.hydrated();
         page.watch(opening.watches());
 
@@ -122,6 +123,7 @@ impl Running {
 
     fn obey(running: &Rc<Self>, command: Command) {
         match command {
+            Command::Begin => running.memory.begin(&running.page.intent()),
             Command::Submit(form) => {
                 if let Some(email) = &form.email {
                     show::promise_mail(&running.page, email);

@@ -47,3 +47,14 @@ export async function loseAnswer(route: Route): Promise<void> {
   await route.fetch();
   await route.abort('connectionreset');
 }
+
+/** What the server says of a payment that it keeps back after a silence of its own. */
+export async function heldBack(page: Page): Promise<void> {
+  await page.route(NEWS, async (route) => {
+    if (EVENTS.test(route.request().url())) return route.abort();
+    const answer = await route.fetch();
+    const intent = await answer.json();
+    const { unreached_until: _, next_look_at: __, ...progress } = intent.progress ?? {};
+    await route.fulfill({ json: { ...intent, ...(intent.progress && { progress: { ...progress, steps: [], held: true } }) } });
+  });
+}

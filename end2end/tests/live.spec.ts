@@ -3,7 +3,7 @@
 import type { BrowserContext, Page, Request } from '@playwright/test';
 import { Bank } from '../helpers/bank.ts';
 import { GOOD, NO_FUNDS, last4 } from '../helpers/cards.ts';
-import { EVENTS } from '../helpers/gate.ts';
+import { EVENTS, heldBack } from '../helpers/gate.ts';
 import { Merchant } from '../helpers/merchant.ts';
 import { PayPage } from '../helpers/pay_page.ts';
 import { Payonce } from '../helpers/server.ts';
@@ -158,6 +158,27 @@ test('N1: an order runs out under a page left open: nothing is offered that does
   expect(await form.page.evaluate(() => 'opened' in window)).toBe(true);
   await pay.screens.getByRole('link', { name: 'Вернуться в магазин' }).click();
   await page.waitForURL('**/shop');
+});
+
+test('fault 23: a payment that the server keeps back is said to wait, aloud too, in every tab, and nothing is said of the money', async ({ page, context, bank, watch }) => {
+  watch.expects(/ERR_FAILED/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const other = await new PayPage(await context.newPage()).open(order.url);
+  await Promise.all([heldBack(page), heldBack(other.page)]);
+  await bank.turnsAway(order.id);
+  await pay.pay(GOOD);
+  for (const tab of [pay, other]) {
+    await tab.page.bringToFront();
+    await expect(tab.screens.getByRole('heading')).toHaveText('Платёж принят и ждёт');
+    await expect(tab.live).toContainText('Платёж принят и ждёт');
+    await expect(tab.screens.getByText('не списаны').filter({ visible: true })).toHaveCount(0);
+    await tab.expectNoInvitation();
+  }
+  for (const tab of [pay, other]) await tab.page.unrouteAll({ behavior: 'ignoreErrors' });
+  await bank.recovers();
+  await Promise.all([pay.expectState('succeeded'), other.expectState('succeeded')]);
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });
 
 test('a tab that waits at a decline follows when another device tries again and pays (N1)', async ({ page, bank, newDevice }) => {

@@ -137,6 +137,26 @@ test('N1: while one tab pays the other one says so, offers no payment, and shows
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });
 
+test('N1: a tab reloaded while its submit is on its way shows its own payment, not that of another tab', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.breaks({ kind: 'delay', order_id: order.id, delay_ms: 3000 });
+  const gate = await Gate.on(page, SUBMIT);
+  await pay.pay(GOOD);
+  const [submit] = await gate.hasHeld(1);
+  await page.reload();
+  await pay.expectState('ready');
+  await pay.hydrated();
+  // It arrives only now: slow networks do that.
+  const arrived = page.request.fetch(submit);
+  await pay.expectState('processing');
+  await pay.expectNoInvitation();
+  await expect(pay.root.locator('[data-other=tab]')).toBeHidden();
+  await pay.expectState('succeeded');
+  expect((await arrived).ok()).toBe(true);
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
 test('fault 8: a second device with the same link gets the same payment and result (R9)', async ({ page, bank, newDevice, merchant }) => {
   const { order, pay: first } = await buy(page);
   const second = new PayPage(await (await newDevice()).newPage());

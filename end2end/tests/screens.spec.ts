@@ -1,7 +1,7 @@
 // Every screen a shopper can meet, light and dark: no violation axe knows of, nothing sticking out of a phone.
 // The pictures in test-results/screens are there to be looked at.
 import { ASKS_3DS, GOOD, NO_FUNDS, OTHER_GOOD } from '../helpers/cards.ts';
-import { Gate, NEWS, SUBMIT, TOKENS, WASM } from '../helpers/gate.ts';
+import { Gate, NEWS, SUBMIT, TOKENS, WASM, heldBack } from '../helpers/gate.ts';
 import { Bank } from '../helpers/bank.ts';
 import { Merchant } from '../helpers/merchant.ts';
 import { PayPage } from '../helpers/pay_page.ts';
@@ -193,7 +193,7 @@ test('screens of a payment that a person looks at', async ({ page, newDevice, wa
   await payonce.stop();
 });
 
-test('screens of a bank that cannot be reached, and of an address that is none', async ({ page, context, merchant, bank, watch }) => {
+test('screens of a payment that cannot be passed to the bank, and of an address that is none', async ({ page, context, merchant, bank, watch }) => {
   watch.expects(/status of 422/);
   const order = await merchant.offer({ description: 'Кофемолка Bravo' });
   const pay = await new PayPage(page).open(order.url);
@@ -202,16 +202,24 @@ test('screens of a bank that cannot be reached, and of an address that is none',
   await pay.pay(GOOD);
   for (const [tab, name] of [[pay, 'unreached'], [other, 'unreached-other-tab']] as const) {
     await tab.page.bringToFront();
-    await expect(tab.screens).toContainText('Сейчас не получается связаться с банком');
+    await expect(tab.screens).toContainText('Передать платёж в банк пока не удалось');
     await inspect(tab.page, name);
   }
+  const waits = new PayPage(await context.newPage());
+  await heldBack(waits.page);
+  await waits.open(order.url);
+  await expect(waits.screens.getByRole('heading')).toHaveText('Платёж принят и ждёт');
+  await inspect(waits.page, 'held');
+  await waits.page.unrouteAll({ behavior: 'ignoreErrors' });
+  await waits.page.close();
+  await page.bringToFront();
   await pay.screens.locator('form.mail').evaluate((form: HTMLFormElement) => (form.noValidate = true));
   await pay.screens.getByLabel('Почта, чтобы узнать результат').fill('<script>@b.com');
   await pay.screens.getByRole('button', { name: 'Написать мне' }).click();
   await expect(pay.screens).toContainText('Проверьте адрес');
   await inspect(page, 'unreached-no-email');
   await page.goto(`${order.url.replace('?', '/status?')}&lang=en`);
-  await expect(page.locator('[data-screen=processing]')).toContainText('The bank cannot be reached just now');
+  await expect(page.locator('[data-screen=processing]')).toContainText('The payment could not be passed to the bank yet');
 
   const form = await merchant.offer();
   await pay.open(`${form.url}&lang=en`);

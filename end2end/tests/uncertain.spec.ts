@@ -150,7 +150,7 @@ test('a slow bank: processing, for whoever opens the link meanwhile, then paid (
   await bank.expectOneCharge(order.id, '1500.00');
 });
 
-test('the bank cannot be reached: said so, with the time until which we try, and paid by itself when it is back (N2)', async ({ page, context, bank }) => {
+test('the payment cannot be passed to the bank: said so, with the time until which we try, and paid by itself when it can (N2)', async ({ page, context, bank }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
   const other = await new PayPage(await context.newPage()).open(order.url);
@@ -159,13 +159,13 @@ test('the bank cannot be reached: said so, with the time until which we try, and
   await pay.pay(GOOD);
   await pay.expectState('processing');
   for (const tab of [pay, other]) {
-    await expect(tab.screens.getByRole('heading')).toHaveText('Сейчас не получается связаться с банком');
+    await expect(tab.screens.getByRole('heading')).toHaveText('Передать платёж в банк пока не удалось');
     await expect(tab.screens).toContainText('деньги пока не списаны. Мы продолжаем пробовать сами.');
-    await expect(tab.screens).toContainText(/Если банк не ответит до \d+:\d+:\d+, оплата закончится без списания/);
-    await expect(tab.screens.locator('.trail li').first()).toContainText('До банка не дошло: ничего не исполнено');
+    await expect(tab.screens).toContainText(/Если до \d+:\d+:\d+ не получится, оплата закончится без списания/);
+    await expect(tab.screens.locator('.trail li').first()).toContainText('Передать в банк не удалось: ничего не исполнено');
     await tab.expectNoInvitation();
   }
-  await expect(pay.live).toContainText('Сейчас не получается связаться с банком');
+  await expect(pay.live).toContainText('Передать платёж в банк пока не удалось');
   await expect(other.note('Этот платёж начат в другой вкладке')).toBeVisible();
 
   // Whoever types an address keeps the field, and the focus, however many tries there are.

@@ -101,11 +101,6 @@ pub(crate) fn state(name: StateName) -> IntentState {
     }
 }
 
-/// Whether there is a result to wait for.
-pub(crate) fn is_awaited(name: StateName) -> bool {
-    state(name).is_awaited()
-}
-
 /// An intent as a shopper may see it.
 pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> PaymentIntent {
     PaymentIntent {
@@ -136,16 +131,9 @@ pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> P
     }
 }
 
-/// An intent as a shopper may see it, with what was done to learn its result.
-pub(crate) fn intent_with_progress(
-    checkout: &CheckoutRecord,
-    intent: &IntentRecord,
-    story: &Story,
-) -> PaymentIntent {
-    PaymentIntent {
-        progress: progress::progress(intent.state.name(), story),
-        ..intent_view(checkout, intent)
-    }
+/// An intent in the state that is shown, with what was done to learn its result.
+pub(crate) fn with_progress(view: PaymentIntent, story: &Story) -> PaymentIntent {
+    PaymentIntent { progress: progress::progress(view.state, story), ..view }
 }
 
 /// An intent as its merchant may see it: with operation, attempts, external id and journal (R8, R24).
@@ -155,7 +143,7 @@ pub(crate) fn intent_with_story(
     provider: &str,
     story: Story,
 ) -> PaymentIntent {
-    let view = intent_with_progress(checkout, intent, &story);
+    let view = with_progress(intent_view(checkout, intent), &story);
     let attempts = story.attempts.into_iter().map(|attempt| Attempt {
         id: attempt.id.to_string(),
         operation_id: attempt.operation.to_string(),

@@ -6,6 +6,8 @@ use serde::Serialize;
 use wasm_bindgen::JsValue;
 use web_sys::BroadcastChannel;
 
+use crate::visit::Past;
+
 #[derive(Serialize)]
 struct Entry<'a> {
     intent: &'a str,
@@ -24,6 +26,25 @@ impl Memory {
         let name = format!("payonce:{checkout}");
         let channel = BroadcastChannel::new(&name).ok();
         Self { works: is_usable(), name, channel }
+    }
+
+    /// What is known of the intent; from now on that it was opened.
+    pub(crate) fn past(&self, intent: &str, submit_key: &str) -> Past {
+        let opened = self.remember(intent, submit_key);
+        let begun = of_this_tab().and_then(|tab| tab.get_item(&self.name).ok().flatten());
+        match begun {
+            Some(begun) if begun == intent => Past::Begun,
+            Some(_) | None if opened => Past::Opened,
+            Some(_) | None => Past::New,
+        }
+    }
+
+    /// This tab has begun to pay the intent, and knows so after a reload.
+    pub(crate) fn begin(&self, intent: &str) {
+        if let Some(tab) = of_this_tab() {
+            // Where nothing can be kept, a reloaded tab cannot tell itself from the others.
+            let _ = tab.set_item(&self.name, intent);
+        }
     }
 
     /// Keeps the intent and its key; whether they were there already.
@@ -60,6 +81,11 @@ impl Memory {
     pub(crate) fn channel(&self) -> Option<&BroadcastChannel> {
         self.channel.as_ref()
     }
+}
+
+/// Storage that no other tab has, and that a reload does not empty.
+fn of_this_tab() -> Option<web_sys::Storage> {
+    web_sys::window()?.session_storage().ok()?
 }
 
 /// Storage throws where it is blocked (private windows, sandboxed frames, third-party cookies off), and gloo-storage

@@ -27,13 +27,14 @@
     write(made.querySelector("time"), at);
     return made;
   };
-  // One screen has two headings: which is true changes with every try, and is said once.
-  const reach = (unreached) => {
-    look("unreached", unreached);
-    each("[data-heading]", (heading) => (heading.hidden = (heading.dataset.heading === "unreached") !== Boolean(unreached)));
+  // One screen has three headings: which is true changes with every try, and is said once.
+  const head = ({ held, unreached_until }) => {
+    look("unreached", unreached_until);
+    const name = held ? "held" : unreached_until ? "unreached" : "reached";
+    each("[data-heading]", (heading) => (heading.hidden = heading.dataset.heading !== name));
     const region = root.querySelector("[role=status]");
-    const words = root.querySelector("[data-heading=unreached] h2").textContent;
-    if (unreached && !region.textContent.startsWith(words)) region.textContent = words;
+    const words = root.querySelector(`[data-heading=${name}] h2`).textContent;
+    if (name !== "reached" && !region.textContent.startsWith(words)) region.textContent = words;
   };
   root.paint = ({ progress, released_by, paid_at }) => {
     if (paid_at) look("paid", paid_at);
@@ -45,7 +46,7 @@
     each("[data-trail]", (trail) => trail.replaceChildren(...progress.steps.map(line)));
     look("last", progress.last_look_at);
     look("next", progress.next_look_at);
-    reach(progress.unreached_until);
+    head(progress);
   };
 
   const stream = (signal) =>
@@ -60,7 +61,8 @@
         const intent = JSON.parse(data);
         root.paint(intent);
         say("live", intent);
-        const news = intent.behind || intent.closed || intent.state !== root.dataset.state;
+        const closes = intent.closed && !("closed" in root.dataset);
+        const news = intent.behind || closes || intent.state !== root.dataset.state;
         if (root.dataset.wasm === "failed" && news) location.reload();
       });
       source.onerror = () => {

@@ -15,38 +15,46 @@ pub(super) fn Mail(
 ) -> impl IntoView {
     page.mails.then(|| {
         let email = page.email.clone();
-        let wrong = page.no_email.clone();
-        let known = email.is_some() && wrong.is_none();
-        let mistake = wrong.as_ref().map(|_| {
-            view! {
-                <span class="err">
-                    <b>{page.say("wrong-email-form")}</b>
-                </span>
-            }
-        });
-        let invalid = wrong.as_ref().map(|_| "true");
+        let known = email.is_some() && page.no_email.is_none();
         view! {
             <p class="muted" data-with="email" hidden=!known>
                 <Slot lang=page.lang message="mail-promise" argument="email" name="email" value=email.unwrap_or_default() />
             </p>
             <form class="mail" method="post" action=page.email_path() data-without="email" hidden=known>
-                <label>
-                    <span>{page.say("mail-label")}</span>
-                    {mistake}
-                    <input
-                        name="email"
-                        type="email"
-                        autocomplete=Field::Email.id()
-                        dir="ltr"
-                        aria-invalid=invalid
-                        value=wrong
-                        required
-                    />
-                </label>
+                <Address page=page.clone() />
                 <button class="button quiet" type="submit">
                     {page.say("mail-send")}
                 </button>
             </form>
         }
     })
+}
+
+/// The field, with what was typed and is no address.
+#[component]
+fn Address(page: Arc<Page>) -> impl IntoView {
+    let wrong = page.no_email.clone();
+    let invalid = wrong.as_ref().map(|_| "true");
+    let mistake = wrong.as_ref().map(|_| {
+        view! {
+            <span class="err">
+                <b>{page.say("wrong-email-form")}</b>
+            </span>
+        }
+    });
+    view! {
+        <label>
+            <span>{page.say("mail-label")}</span>
+            {mistake}
+            <input
+                name="email"
+                type="email"
+                autocomplete=Field::Email.id()
+                dir="ltr"
+                aria-invalid=invalid
+                value=wrong
+                required
+            />
+        </label>
+    }
 }

@@ -110,11 +110,11 @@ impl Page {
         (shown.is_awaited() && self.no_email.is_none()).then_some(pause_s)
     }
 
-    /// Whether the page's script holds the stream: there is something to wait for, or to try again while the checkout is open.
+    /// Whether the page's script holds the stream: there is something to wait for, or to try again.
     fn is_watched(&self) -> bool {
         let shown = self.shown();
         let failed = shown.is_final() && shown != IntentState::Succeeded;
-        shown.is_awaited() || (failed && self.is_open())
+        shown.is_awaited() || (failed && !self.is_closed())
     }
 
     /// Whether a plain form brought this mistake: an address is all that it can be wrong in.
@@ -126,8 +126,12 @@ impl Page {
         shown_state(self.checkout.status, self.intent.state)
     }
 
-    fn is_open(&self) -> bool {
-        self.checkout.status == CheckoutStatus::Open
+    /// As in [`PaymentIntent::closed`]: nothing of the checkout can be tried any more.
+    fn is_closed(&self) -> bool {
+        match self.checkout.status {
+            CheckoutStatus::Canceled | CheckoutStatus::Expired => true,
+            CheckoutStatus::Open | CheckoutStatus::Paid => false,
+        }
     }
 
     fn say(&self, name: &str) -> String {

@@ -69,30 +69,33 @@ pub(super) fn Notes(
             </p>
         }
     });
-    let notes = Note::ALL.map(|note| {
-        let words = match note {
-            Note::ReleasedBy => {
-                let (lang, message) = (page.lang, "note-released-by");
-                view! { <Slot lang message argument="time" name="released-by" /> }.into_any()
-            }
-            Note::Unreached
-            | Note::NoToken
-            | Note::Busy
-            | Note::Refused
-            | Note::TooManyTries
-            | Note::NotRenewed
-            | Note::ReleaseAsked
-            | Note::NotReleased => page.say(&format!("note-{}", note.name())).into_any(),
-        };
-        view! {
-            <p class="note" data-note=note.name() tabindex="-1" hidden>
-                {words}
-            </p>
-        }
-    });
     view! {
         {notice}
         {loading.collect_view()}
-        {notes.collect_view()}
+        {Note::ALL.map(|note| view! { <Line page=page.clone() note /> }).collect_view()}
+    }
+}
+
+/// One that the island shows.
+#[component]
+fn Line(page: Arc<Page>, note: Note) -> impl IntoView {
+    let words = match note {
+        Note::ReleasedBy => {
+            let (lang, message) = (page.lang, "note-released-by");
+            view! { <Slot lang message argument="time" name="released-by" /> }.into_any()
+        }
+        Note::Unreached
+        | Note::NoToken
+        | Note::Busy
+        | Note::Refused
+        | Note::TooManyTries
+        | Note::NotRenewed
+        | Note::ReleaseAsked
+        | Note::NotReleased => page.say(&format!("note-{}", note.name())).into_any(),
+    };
+    view! {
+        <p class="note" data-note=note.name() tabindex="-1" hidden>
+            {words}
+        </p>
     }
 }

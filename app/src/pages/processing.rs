@@ -1,4 +1,4 @@
-//! The screen of a payment on its way to the bank: at work there, or not got through to it yet (N2).
+//! The screen of a payment on its way to the bank: at work there, not passed on yet, or kept back by ourselves (N2).
 
 use std::sync::Arc;
 
@@ -12,26 +12,37 @@ use super::{
     waiting::Waiting,
 };
 
-/// Its state is one, its words are two: which of them are true changes with every try, and whoever types an address below must not
-/// lose the field for it.
+/// Its state is one, its words are three: which of them are true changes with every try, and whoever types an address below must
+/// not lose the field for it.
 #[component]
 pub(super) fn Processing(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
     let lang = page.lang;
-    let until = page.intent.progress.as_ref().and_then(|progress| progress.unreached_until.clone());
-    let unreached = until.is_some();
+    let progress = page.intent.progress.as_ref();
+    let until = progress.and_then(|progress| progress.unreached_until.clone());
+    let held = progress.is_some_and(|progress| progress.held);
+    let shown = if held {
+        "held"
+    } else if until.is_some() {
+        "unreached"
+    } else {
+        "reached"
+    };
     let hidden = page.shown() != IntentState::Processing;
     view! {
         <section class="screen" data-screen="processing" hidden=hidden>
-            <Heading lang mark=Mark::Working title="processing-title" name="reached" hidden=unreached>
+            <Heading lang mark=Mark::Working title="processing-title" name="reached" hidden=shown != "reached">
                 {lang.say("processing-lead")}
             </Heading>
-            <Heading lang mark=Mark::Working title="unreached-title" name="unreached" hidden=!unreached>
+            <Heading lang mark=Mark::Working title="unreached-title" name="unreached" hidden=shown != "unreached">
                 {lang.say("unreached-lead")}
                 " "
                 <Look lang message="unreached-until" name="unreached" at=until />
+            </Heading>
+            <Heading lang mark=Mark::Working title="held-title" name="held" hidden=shown != "held">
+                {lang.say("held-lead")}
             </Heading>
             <Waiting page=page />
         </section>

@@ -12,8 +12,8 @@ pub(super) fn Onward(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
-    let open = page.is_open();
-    let again = open.then(|| {
+    let closed = page.is_closed();
+    let again = (!closed).then(|| {
         view! {
             <form method="post" data-open action=page.again_path() data-do="again">
                 <input type="hidden" name="previous" value=page.intent.id.clone() />
@@ -25,7 +25,7 @@ pub(super) fn Onward(
     });
     view! {
         {again}
-        <p class="muted" data-closed hidden=open>
+        <p class="muted" data-closed hidden=!closed>
             {page.say("closed")}
         </p>
         <Back page />

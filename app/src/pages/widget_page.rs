@@ -28,15 +28,13 @@ pub(super) fn WidgetPage(
     page: Arc<Page>,
 ) -> impl IntoView {
     let title = page.lang.say_with("title-pay", "amount", &page.amount());
-    let shown = page.shown();
-    let state = if shown == IntentState::Created { "ready" } else { shown.as_str() };
     let head = page.clone();
     view! {
         <Document lang=page.lang title css=page.assets.css.clone() head=move || view! { <Refresh page=head.clone() /><Preload page=head /> }>
             <main
                 class="card"
                 data-payonce
-                data-state=state
+                data-state=state(&page)
                 data-wasm=if page.assets.has_script() { "loading" } else { "failed" }
                 data-checkout=page.checkout.id.clone()
                 data-intent=page.intent.id.clone()
@@ -47,29 +45,50 @@ pub(super) fn WidgetPage(
                 data-last4=page.last4()
                 data-bank=page.bank_url()
                 data-watch=page.is_watched()
-                data-closed=!page.is_open()
+                data-closed=page.is_closed()
                 data-expires=page.checkout.expires_at.clone()
             >
                 <Order page=page.clone() />
-                <p class="unseen" role="status"></p>
-                <span data-say="copied" hidden>
-                    {page.say("copied")}
-                </span>
+                <Live page=page.clone() />
                 <Notes page=page.clone() />
                 <Widget clone:page>
                     <CardForm page=page.clone() />
                     <OwnScreens page=page.clone() />
                     <Outcome page=page.clone() />
                 </Widget>
-                <footer class="foot">
-                    <span>{page.say("promise")}</span>
-                    <a href=page.other_language_path() lang=page.lang.other().tag() title=page.say("language-hint")>
-                        {page.say("language-name")}
-                    </a>
-                </footer>
+                <Foot page=page.clone() />
             </main>
             <Loader page=page.clone() />
         </Document>
+    }
+}
+
+/// `data-state`: the form stands where nothing was submitted.
+fn state(page: &Page) -> &'static str {
+    let shown = page.shown();
+    if shown == IntentState::Created { "ready" } else { shown.as_str() }
+}
+
+/// What is read aloud when it changes, and the words of it that stand nowhere else.
+#[component]
+fn Live(page: Arc<Page>) -> impl IntoView {
+    view! {
+        <p class="unseen" role="status"></p>
+        <span data-say="copied" hidden>
+            {page.say("copied")}
+        </span>
+    }
+}
+
+#[component]
+fn Foot(page: Arc<Page>) -> impl IntoView {
+    view! {
+        <footer class="foot">
+            <span>{page.say("promise")}</span>
+            <a href=page.other_language_path() lang=page.lang.other().tag() title=page.say("language-hint")>
+                {page.say("language-name")}
+            </a>
+        </footer>
     }
 }
 

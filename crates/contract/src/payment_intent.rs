@@ -131,7 +131,7 @@ pub struct PaymentIntent {
     /// The checkout has gone on without this intent: it was paid by another charge, or has a newer intent. Read the checkout.
     #[serde(default, skip_serializing_if = "is_false")]
     pub behind: bool,
-    /// The checkout is expired or withdrawn: nothing of it can be tried any more.
+    /// The checkout is `expired` or `canceled`: nothing of it can be tried any more.
     #[serde(default, skip_serializing_if = "is_false")]
     pub closed: bool,
     /// In the answer to a release: when the provider lets go of it by itself, at the latest. RFC 3339, UTC.
@@ -202,10 +202,13 @@ pub struct Progress {
     /// When it will be asked next. RFC 3339, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_look_at: Option<String>,
-    /// Nothing has got through to the provider so far, so no money was taken: it is tried anew without anybody's doing, until then at
-    /// the latest. RFC 3339, UTC.
+    /// Every try so far was turned away unexecuted or never left, so no money was taken: it is tried anew without anybody's doing,
+    /// until then at the latest. RFC 3339, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreached_until: Option<String>,
+    /// Accepted, and kept back for now: what happened at the provider while nobody looked is found out first. It goes on by itself.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub held: bool,
     /// What was done, oldest first.
     pub steps: Vec<ProgressStep>,
 }

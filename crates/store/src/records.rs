@@ -350,4 +350,6 @@ pub struct Story {
     pub attempts: Vec<AttemptRecord>,
     /// What happened, oldest first.
     pub journal: Vec<JournalRecord>,
+    /// Whether the gate, or a stranger's money for the order, keeps the payment from being sent now.
+    pub held: bool,
 }

@@ -68,6 +68,11 @@ pub(super) fn key_reused(field: &str) -> ApiError {
     )
 }
 
+/// Nothing of it can be paid any more.
+pub(super) fn not_open() -> ApiError {
+    Code::CheckoutNotOpen.error("The checkout is not open any more. Nothing was charged.")
+}
+
 pub(super) fn order_paid(location: String) -> ApiError {
     Code::OrderPaid
         .error("The order is paid; nothing was charged again. A second purchase needs another order_id.")

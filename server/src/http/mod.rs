@@ -14,6 +14,7 @@ mod pages;
 mod payment_intents;
 mod problem;
 mod rate;
+mod submit;
 mod terms;
 
 use std::{sync::Arc, time::Duration};
@@ -121,7 +122,7 @@ pub fn router(app: App) -> Router {
         .route("/v1/payment_intents/{id}/check", post(live::check))
         .route("/v1/payment_intents/{id}/events", get(live::events))
         .route("/v1/payment_intents/{id}/release", post(live::release))
-        .route("/v1/payment_intents/{id}/submit", post(payment_intents::submit))
+        .route("/v1/payment_intents/{id}/submit", post(submit::submit))
         .route("/pay/{id}", get(pages::pay).post(pages::submit))
         .route("/pay/{id}/again", post(pages::again))
         .route("/pay/{id}/check", post(pages::check))

@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use store::{Start, Store};
 
 use crate::support::{
     ALPHA, ALPHA_PUBLISHABLE, BETA, DECLINED, Events, GOOD, Sandbox, Setup, THREE_DS, World, at_once,
@@ -135,7 +136,7 @@ async fn at_most_twenty_steps_are_told_the_last_ones() {
 }
 
 #[tokio::test]
-async fn n2_a_bank_that_cannot_be_reached_is_told_with_the_time_until_which_it_is_tried() {
+async fn n2_a_payment_that_cannot_be_passed_on_is_told_with_the_time_until_which_it_is_tried() {
     let mut world = still().await;
     let checkout = world.checkout("1").await;
     let token = world.bank.token(GOOD).await;
@@ -150,8 +151,53 @@ async fn n2_a_bank_that_cannot_be_reached_is_told_with_the_time_until_which_it_i
     let tried = at("unreached_until").duration_since(at("since"));
     assert_eq!(tried.as_secs(), 15 * 60, "{progress}");
     let html = world.get(&(world.page(&checkout) + "&lang=en")).send().await.expect(200).text();
-    let shown = html.split("data-heading=\"unreached\"").nth(1).unwrap().split('>').next().unwrap();
-    assert!(!shown.contains("hidden"), "{shown}");
+    assert!(!heading(&html, "unreached").contains("hidden"));
+}
+
+/// A start after a silence, or a restored backup: the copy does not know what happened, be it that the money was taken.
+#[tokio::test]
+async fn fault_23_what_is_held_at_the_gate_is_said_to_wait_and_nothing_is_said_of_the_money() {
+    let world = still().await;
+    let (fresh, tried) = (world.checkout("1").await, world.checkout("2").await);
+    world.bank.fault(json!({ "kind": "unauthorized", "order_id": "2" })).await;
+    world.pay(&tried, GOOD).await.expect(202);
+    let merchants = world.engine.directory.merchants().await.unwrap();
+    let accounts: Vec<_> = merchants.into_iter().map(|one| (one.tenant, one.account)).collect();
+    let starts = |gap_ms| world.store.start(Start { accounts: accounts.clone(), gap_ms });
+    starts(0).await.unwrap();
+    // A silence of any length puts the gate down.
+    assert!(starts(-1).await.unwrap());
+
+    assert_eq!(world.pay(&fresh, GOOD).await.expect(202).json()["state"], "processing");
+    for checkout in [&fresh, &tried] {
+        let seen = seen_by_shopper(&world, checkout).await;
+        let progress = &seen["progress"];
+        assert_eq!((&seen["state"], &progress["held"]), (&json!("processing"), &json!(true)), "{seen}");
+        assert_eq!(progress.get("unreached_until"), None, "{seen}");
+        assert_eq!(progress.get("next_look_at"), None, "nobody asks the bank for it then: {seen}");
+        let html = world.get(&(world.page(checkout) + "&lang=en")).send().await.expect(200).text();
+        assert!(!heading(&html, "held").contains("hidden"));
+        assert!(
+            heading(&html, "unreached").contains("hidden") && heading(&html, "reached").contains("hidden")
+        );
+    }
+    assert!(world.bank.payments("1").await.is_empty());
+
+    for (tenant, account) in &accounts {
+        let row = world.store.sweep(tenant.clone(), account.clone()).await.unwrap().0;
+        world.store.swept(row).await.unwrap();
+    }
+    for checkout in [&fresh, &tried] {
+        let progress = &seen_by_shopper(&world, checkout).await["progress"];
+        assert_eq!(progress.get("held"), None, "{progress}");
+        assert_eq!(progress.get("unreached_until").is_some(), checkout == &tried, "{progress}");
+        driven_to(&world, checkout, "succeeded").await;
+    }
+}
+
+/// The opening tag of one of the headings that the processing screen has.
+fn heading<'a>(html: &'a str, name: &str) -> &'a str {
+    html.split(&format!("data-heading=\"{name}\"")).nth(1).unwrap().split('>').next().unwrap()
 }
 
 #[tokio::test]

@@ -347,6 +347,33 @@ async fn fault_23_while_a_strangers_money_for_the_order_waits_for_a_person_the_p
     assert!(html.contains("data-state=\"ready\""));
 }
 
+/// What was submitted is said to be looked at, and neither that it waits for the bank nor that no money was taken.
+#[tokio::test]
+async fn fault_23_what_a_strangers_money_holds_back_is_said_to_be_before_a_person_and_no_more() {
+    let world = World::with(Setup { worker: false, ..Setup::default() }).await;
+    let (fresh, tried) = (world.checkout("1").await, world.checkout("2").await);
+    world.bank.fault(json!({ "kind": "unauthorized", "order_id": "2" })).await;
+    world.pay(&tried, GOOD).await.expect(202);
+    for checkout in [&fresh, &tried] {
+        put_stranger(&world, checkout).await;
+    }
+    world.pay(&fresh, GOOD).await.expect(202);
+    for checkout in [&fresh, &tried] {
+        let id = &checkout["payment_intent"]["id"];
+        let path = format!("/v1/payment_intents/{}", text(id));
+        let seen = world.get(&path).bearer(text(&checkout["client_token"])).send().await.expect(200).json();
+        let progress = &seen["progress"];
+        assert_eq!(seen["state"], "needs_review");
+        assert!(progress.is_object(), "{seen}");
+        assert_eq!((progress.get("unreached_until"), progress.get("held")), (None, None), "{seen}");
+        let merchants = world.intent(id).await;
+        assert_eq!(
+            (&merchants["state"], &merchants["progress"]["held"]),
+            (&json!("processing"), &json!(true))
+        );
+    }
+}
+
 /// What is settled, or waits at the bank, is not hidden by it.
 #[tokio::test]
 async fn fault_23_a_strangers_money_hides_no_payment_that_is_made_or_waits_at_the_bank() {

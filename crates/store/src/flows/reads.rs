@@ -1,8 +1,8 @@
 //! Reads, each on one snapshot.
 
-use payment::{CheckoutId, IntentId, OperationId, OrderId};
+use payment::{CheckoutId, Dispatch, IntentId, OperationId, OrderId};
 
-use super::promised;
+use super::{claim::dispatch, promised};
 use crate::{CheckoutRecord, IntentRecord, OperationRecord, Story, Tables, Tenant, tables::Abort};
 
 type Found = Result<Option<(CheckoutRecord, IntentRecord)>, Abort>;
@@ -47,7 +47,10 @@ pub async fn story(
 ) -> Result<Option<Story>, Abort> {
     let Some(operation) = tables.pay_operation(tenant, *id).await? else { return Ok(None) };
     let intent = promised(tables.intent(tenant, *id).await?, "an operation's intent")?;
+    let checkout = promised(tables.checkout(tenant, intent.checkout).await?, "an intent's checkout")?;
+    let now = tables.now().await?;
     Ok(Some(Story {
+        held: dispatch(tables, &checkout, &operation, now).await? == Dispatch::Held,
         follow_ups: tables.follow_ups(tenant, *id).await?,
         charges: tables.charges(tenant, intent.checkout).await?,
         attempts: tables.attempts(tenant, operation.id).await?,

@@ -15,12 +15,12 @@ use serde::Deserialize;
 
 use super::{Address, Shown, document, load, message, see_other};
 use crate::{
-    answers::{is_awaited, rfc3339},
+    answers::{rfc3339, state},
     http::{
         ApiError, App, Code, Id,
         body::read_form,
         caller::{self, Caller},
-        checkouts, live, payment_intents, terms,
+        checkouts, live, payment_intents, submit, terms,
     },
 };
 
@@ -75,7 +75,7 @@ pub(in crate::http) async fn submit(
     let Some((intent, key, submit)) = form.read() else {
         return say(shown, Notice::Refused, StatusCode::BAD_REQUEST);
     };
-    let submitted = payment_intents::submit_as(&app, &shown.caller, &intent, key, submit).await;
+    let submitted = submit::submit_as(&app, &shown.caller, &intent, key, submit).await;
     let shown = match load(&app, &id, &address, lang).await {
         Ok(shown) => shown,
         Err(error) => return message(&app, lang, &error),
@@ -92,7 +92,7 @@ pub(in crate::http) async fn submit(
 
 /// Whether another tab's card was quicker, and its result is awaited (fault 67).
 fn is_paid_by_card(shown: &Shown) -> bool {
-    shown.intent.method == Some(MethodKind::CardToken) && is_awaited(shown.intent.state.name())
+    shown.intent.method == Some(MethodKind::CardToken) && state(shown.intent.state.name()).is_awaited()
 }
 
 /// What a refused submit means for the page.
@@ -225,7 +225,7 @@ pub(in crate::http) async fn email(
     let Ok(Some(email)) = terms::email(Some(Customer { email: Some(form.email.clone()) })) else {
         return no_email(shown, form.email);
     };
-    if app.mails && is_awaited(shown.intent.state.name()) {
+    if app.mails && state(shown.intent.state.name()).is_awaited() {
         let (engine, tenant, intent) = (app.engine.clone(), shown.intent.tenant.clone(), shown.intent.id);
         let kept = app.run(async move { engine.set_email(&tenant, intent, email).await }).await;
         if let Err(error) = kept {

@@ -1,0 +1,157 @@
+//! What a visit makes of what the server says, and when it asks again.
+
+use contract::IntentState;
+
+use super::{Command, Reply, Visit, may_try_again};
+use crate::{
+    stage::{Note, Stage},
+    wire::Seen,
+};
+
+/// How often an open form asks after it heard of another tab: 0, 1, 3, 7 and 15 s after.
+pub(super) const GLANCES: u32 = 5;
+/// Longest pause between two questions.
+const PAUSE_MAX_S: u32 = 15;
+/// The pause while the stream tells: a connection can die without a word.
+const LIVE_PAUSE_S: u32 = 30;
+
+impl Visit {
+    pub(super) fn take_reply(&mut self, reply: Reply) -> Vec<Command> {
+        if !matches!(self.stage, Stage::Submitting | Stage::Checking) {
+            return Vec::new();
+        }
+        match reply {
+            Reply::Seen(seen) if seen.state == IntentState::Created => self.check(),
+            Reply::Seen(seen) => {
+                let mut commands = self.learn(seen);
+                commands.push(Command::Tell);
+                commands
+            }
+            Reply::FieldRefused(wrong) => {
+                self.enter(Stage::Invalid(vec![wrong]), None);
+                Vec::new()
+            }
+            Reply::NotSent(note) => {
+                self.enter(Stage::Ready, Some(note));
+                Vec::new()
+            }
+            Reply::Changed(offer) => {
+                self.enter(Stage::Changed(offer), None);
+                Vec::new()
+            }
+            Reply::Behind => vec![Command::Reload],
+            Reply::Lost => self.check(),
+        }
+    }
+
+    /// No answer is a state of the page, not of the payment: ask.
+    pub(super) fn check(&mut self) -> Vec<Command> {
+        self.enter(Stage::Checking, None);
+        vec![Command::Ask]
+    }
+
+    pub(super) fn take_answer(&mut self, seen: Option<Seen>) -> Vec<Command> {
+        let Some(seen) = seen else { return self.ask_later() };
+        match (&self.stage, seen.state) {
+            // These wait for an answer of their own.
+            (Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_), _) => Vec::new(),
+            // The page shows an intent that matters no more.
+            (_, _) if seen.behind => vec![Command::Reload],
+            // The POST never arrived: the same form, the same key.
+            (Stage::Checking, IntentState::Created) => {
+                self.enter(Stage::Ready, Some(Note::Unreached));
+                Vec::new()
+            }
+            // Of what has ended only this is news: money that may be the shopper's was found, and nothing is offered meanwhile.
+            (Stage::Known(known), IntentState::NeedsReview) if known.state != IntentState::Succeeded => {
+                self.learn(seen)
+            }
+            (Stage::Known(known), _) if may_try_again(known) && seen.closed => {
+                self.enter(Stage::Known(Seen { closed: true, ..known.clone() }), None);
+                Vec::new()
+            }
+            (Stage::Known(known), _) if known.state.is_final() => Vec::new(),
+            (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere | Stage::Known(_), IntentState::Created) => {
+                self.ask_later()
+            }
+            (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere, IntentState::Processing)
+                if self.idle && !seen.stuck =>
+            {
+                self.enter(Stage::Elsewhere, None);
+                self.ask_later()
+            }
+            (
+                Stage::Ready | Stage::Invalid(_) | Stage::Checking | Stage::Elsewhere | Stage::Known(_),
+                IntentState::Processing
+                | IntentState::RequiresAction
+                | IntentState::Confirming
+                | IntentState::Authorized
+                | IntentState::NeedsReview
+                | IntentState::Succeeded
+                | IntentState::Declined
+                | IntentState::Canceled
+                | IntentState::Expired,
+            ) => self.learn(seen),
+        }
+    }
+
+    /// The other tabs have no stream of their own: they are told that there is news.
+    pub(super) fn take_told(&mut self, seen: Option<Seen>) -> Vec<Command> {
+        let was_live = std::mem::replace(&mut self.live, seen.is_some());
+        if seen.is_some() {
+            let mut commands = self.take_answer(seen);
+            commands.push(Command::Tell);
+            commands
+        } else if was_live {
+            self.asked = 0;
+            self.ask_later()
+        } else {
+            Vec::new()
+        }
+    }
+
+    pub(super) fn take_release(&mut self, seen: Option<Seen>) -> Vec<Command> {
+        let note = match &seen {
+            None => Note::NotReleased,
+            Some(seen) if seen.released_by.is_some() => Note::ReleasedBy,
+            Some(_) => Note::ReleaseAsked,
+        };
+        let commands = self.take_answer(seen);
+        if self.is_at_the_bank() {
+            self.note = Some(note);
+        }
+        commands
+    }
+
+    fn learn(&mut self, seen: Seen) -> Vec<Command> {
+        let state = seen.state;
+        // What was said of the bank's page stays true as long as the bank waits.
+        let note = self.note.filter(|_| self.is_at_the_bank() && state == IntentState::RequiresAction);
+        self.enter(Stage::Known(seen), note);
+        if state.is_final() {
+            vec![Command::Forget]
+        } else if state.is_awaited() {
+            self.ask_later()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// 1, 2, 4, 8, 15, 15… seconds, seldom while the stream tells; an open form stops asking after a while.
+    pub(super) fn ask_later(&mut self) -> Vec<Command> {
+        let wants = match &self.stage {
+            Stage::Ready | Stage::Invalid(_) => self.asked + 1 < GLANCES,
+            Stage::Checking | Stage::Elsewhere => true,
+            Stage::Known(seen) => seen.state.is_awaited(),
+            Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_) => false,
+        };
+        if !wants {
+            return Vec::new();
+        }
+        let growing_s = 1_u32.checked_shl(self.asked).unwrap_or(PAUSE_MAX_S).min(PAUSE_MAX_S);
+        let pause_s = if self.live { LIVE_PAUSE_S } else { growing_s };
+        self.asked = self.asked.saturating_add(1).min(u32::BITS);
+        self.pause_s = Some(pause_s);
+        vec![Command::AskIn { pause_s }]
+    }
+}

@@ -1,0 +1,171 @@
+//! The few members that are read, from what the server and the bank really write.
+
+use contract::{
+    Checkout, CheckoutIntent, CheckoutStatus, Decline, Metadata, NextAction, PaymentIntent, PaymentMethod,
+    Problem,
+};
+use serde_json::{Value, json};
+
+use super::*;
+
+impl Answer for Value {
+    fn text(&self, path: &[&str]) -> Option<String> {
+        let found = path.iter().try_fold(self, |value, name| value.get(name))?;
+        found.as_str().map(str::to_owned)
+    }
+
+    fn number(&self, path: &[&str]) -> Option<i64> {
+        path.iter().try_fold(self, |value, name| value.get(name))?.as_i64()
+    }
+
+    fn flag(&self, path: &[&str]) -> bool {
+        path.iter().try_fold(self, |value, name| value.get(name)).and_then(Value::as_bool) == Some(true)
+    }
+}
+
+fn on_the_wire(answer: &impl Serialize) -> Value {
+    serde_json::to_value(answer).unwrap()
+}
+
+fn intent() -> PaymentIntent {
+    PaymentIntent {
+        id: "pi_1".into(),
+        object: "payment_intent".into(),
+        state: IntentState::Declined,
+        amount: Amount::new("1500.00", "RUB"),
+        checkout_id: "co_1".into(),
+        checkout_version: 1,
+        order_id: "123".into(),
+        submit_key: "sub_1".into(),
+        payment_method: Some(PaymentMethod { kind: "card_token".into(), last4: Some("4600".into()) }),
+        decline: Some(Decline {
+            by: "issuer".into(),
+            code: "insufficient_funds".into(),
+            message: "No money".into(),
+        }),
+        next_action: Some(NextAction::Redirect { url: "https://bank.example/confirm/1".into() }),
+        paid_at: None,
+        progress: None,
+        behind: true,
+        closed: true,
+        released_by: Some("2026-11-30T11:00:00Z".into()),
+        previous_intent_id: None,
+        created_at: "2026-11-30T10:00:00Z".into(),
+        provider: None,
+        attempts: None,
+        journal: None,
+    }
+}
+
+#[test]
+fn the_shown_part_of_an_intent_is_read_from_the_wire_type() {
+    let seen = Seen::read(&on_the_wire(&intent())).unwrap();
+    assert_eq!(seen.state, IntentState::Declined);
+    assert_eq!(seen.last4.as_deref(), Some("4600"));
+    assert_eq!(seen.decline.as_deref(), Some("insufficient_funds"));
+    assert_eq!(seen.bank_url.as_deref(), Some("https://bank.example/confirm/1"));
+    assert_eq!((seen.behind, seen.released_by.as_deref()), (true, Some("2026-11-30T11:00:00Z")));
+    assert_eq!((seen.closed, seen.by_redirect, seen.stuck), (true, false, false));
+    let bare = PaymentIntent {
+        behind: false,
+        closed: false,
+        released_by: None,
+        state: IntentState::Created,
+        payment_method: None,
+        decline: None,
+        next_action: None,
+        ..intent()
+    };
+    let seen = Seen::read(&on_the_wire(&bare)).unwrap();
+    assert_eq!(seen, Seen::bare(IntentState::Created));
+}
+
+#[test]
+fn a_payment_is_stuck_that_is_held_or_could_not_be_passed_on() {
+    let stuck =
+        |progress: Value| Seen::read(&json!({"state": "processing", "progress": progress})).unwrap().stuck;
+    assert!(stuck(json!({"held": true})) && stuck(json!({"unreached_until": "2026-11-30T11:00:00Z"})));
+    assert!(!stuck(json!({"held": false})) && !stuck(Value::Null));
+}
+
+#[test]
+fn what_cannot_be_read_is_no_answer() {
+    assert_eq!(Seen::read(&Value::Null), None);
+    assert_eq!(Seen::read(&json!({"state": "a_later_state"})), None);
+    let sly = json!({"state": "requires_action", "next_action": {"url": "javascript:alert(1)"}});
+    assert_eq!(Seen::read(&sly).unwrap().bank_url, None);
+    for state in STATES {
+        assert_eq!(Seen::read(&json!({"state": state})), Some(Seen::bare(state)));
+    }
+}
+
+#[test]
+fn the_submit_is_what_the_contract_reads() {
+    let terms = Terms { version: 2, amount: Amount::new("1500.00", "RUB") };
+    let written = |email| write_submit("tok_\"1".into(), terms.clone(), email);
+    let body: Submit = serde_json::from_str(&written(Some("anna@example.com".into()))).unwrap();
+    assert_eq!(body.payment_method, PaymentMethodInput::CardToken { token: "tok_\"1".into() });
+    assert_eq!((body.checkout_version, body.amount), (2, Amount::new("1500.00", "RUB")));
+    assert_eq!(body.customer.unwrap().email.as_deref(), Some("anna@example.com"));
+    assert!(!written(None).contains("customer"), "nothing is said where nothing was typed");
+}
+
+#[test]
+fn the_bank_gets_the_card_and_names_the_field_it_refuses() {
+    let card = Card {
+        number: "5555555555554444".into(),
+        expiry_month: "12".into(),
+        expiry_year: "2027".into(),
+        cvc: "123".into(),
+    };
+    assert_eq!(
+        write_card(&card),
+        r#"{"card":{"number":"5555555555554444","expiry_month":"12","expiry_year":"2027","cvc":"123"}}"#
+    );
+    assert_eq!(read_token(&json!({"token": "t"})).as_deref(), Some("t"));
+    assert_eq!(read_refusal(&json!({"parameter": "card.expiry_month"})), Wrong::ExpiryRefused);
+    assert_eq!(read_refusal(&json!({"parameter": "card.cvc"})), Wrong::CvcRefused);
+    assert_eq!(read_refusal(&json!({"parameter": "card.number"})), Wrong::NumberRefused);
+    assert_eq!(read_refusal(&Value::Null), Wrong::NumberRefused);
+}
+
+#[test]
+fn a_problem_is_known_by_its_code_and_brings_the_new_terms() {
+    let mut checkout = Checkout {
+        id: "co_1".into(),
+        object: "checkout".into(),
+        status: CheckoutStatus::Open,
+        order_id: "123".into(),
+        amount: Amount::new("1700.00", "RUB"),
+        description: Some("Bravo".into()),
+        url: String::new(),
+        client_token: "ct_1".into(),
+        version: 2,
+        payment_intent: CheckoutIntent {
+            id: "pi_2".into(),
+            submit_key: "sub_2".into(),
+            state: IntentState::Created,
+        },
+        metadata: Metadata::default(),
+        created_at: String::new(),
+        expires_at: String::new(),
+    };
+    let problem = |checkout: &Checkout| {
+        on_the_wire(&Problem {
+            kind: "https://payonce.example/problems/checkout-changed".into(),
+            title: String::new(),
+            status: 409,
+            detail: String::new(),
+            code: "checkout_changed".into(),
+            field: None,
+            request_id: "req_1".into(),
+            checkout: Some(Box::new(checkout.clone())),
+        })
+    };
+    assert_eq!(read_code(&problem(&checkout)).as_deref(), Some("checkout_changed"));
+    let offer = Offer::read(&problem(&checkout)).unwrap();
+    assert_eq!(offer.terms, Terms { version: 2, amount: Amount::new("1700.00", "RUB") });
+    assert_eq!((offer.intent.as_str(), offer.submit_key.as_str()), ("pi_2", "sub_2"));
+    checkout.payment_intent.state = IntentState::Processing;
+    assert_eq!(Offer::read(&problem(&checkout)), None, "another tab is paying it already");
+}
