@@ -33,7 +33,9 @@ impl Engine {
     }
 
     /// Ends checkouts whose time has run out unpaid; how many.
-    pub async fn expire(&self) -> Result<u32, EngineError> {
-        Ok(self.store.expire(EXPIRE_AT_ONCE).await?.checkouts)
+    pub async fn expire(&self) -> Result<usize, EngineError> {
+        let ended = self.store.expire(EXPIRE_AT_ONCE).await?.intents;
+        ended.iter().for_each(|(tenant, intent)| self.changes.changed(tenant, *intent));
+        Ok(ended.len())
     }
 }

@@ -33,7 +33,10 @@ impl Engine {
                     tracing::error!(intent = %claimed.intent.id, order = %claimed.checkout.order, extra,
                         "the provider contradicts what was known; the journal tells how, and a person has to look");
                 }
-                self.changes.changed(&claimed.intent.tenant, claimed.intent.id);
+                let intent = &claimed.intent;
+                self.changes.changed(&intent.tenant, intent.id);
+                // Whoever still looks at the try before it is to follow.
+                intent.previous.iter().for_each(|previous| self.changes.changed(&intent.tenant, *previous));
                 true
             }
             Committed::Stale { fence, version } => {

@@ -499,8 +499,8 @@ pub enum Committed {
 }
 
 /// What came of an expiry run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expired {
-    /// Checkouts ended.
-    pub checkouts: u32,
+    /// The newest intents of the checkouts that ended.
+    pub intents: Vec<(Tenant, IntentId)>,
 }

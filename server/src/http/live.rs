@@ -26,14 +26,16 @@ use super::{
     payment_intents::{find, view},
 };
 use crate::{
-    answers::{json, rfc3339},
+    answers::{json, rfc3339, state},
     live::Watcher,
 };
 
 /// How often a stream looks when nobody tells it of news: another process may have made them.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// The same, while nobody waits for a result: before the first submit, and after a try that took no money.
+/// The same, before the first submit.
 const LOOK_SELDOM: Duration = Duration::from_secs(5);
+/// The same, after a try that took no money: that the order has run out, or is tried anew, is no news to hurry for.
+const LOOK_RARELY: Duration = Duration::from_secs(30);
 /// A comment this often, so that nobody on the way takes the connection for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// When to come back where too many wait already.
@@ -54,7 +56,8 @@ pub(super) async fn events(
         caller::shopper(&app, address.token()).ok_or_else(caller::unauthorized)?
     };
     let (_, intent) = find(&app, &caller, &id).await?;
-    let watcher = app.live.watch(intent.id).ok_or_else(crowded)?;
+    let awaited = state(intent.state.name()).is_awaited();
+    let watcher = app.live.watch(intent.id, awaited).ok_or_else(crowded)?;
     let follower = Follower { app, caller, id, watcher, sent: None };
     let events = stream::unfold(Some(follower), |follower| async move { follower?.next().await });
     let events = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
@@ -95,15 +98,31 @@ impl Follower {
                 continue;
             }
             let event = Event::default().event("state").data(String::from_utf8_lossy(&json(&seen)));
-            let is_last = seen.state == IntentState::Succeeded || seen.behind || seen.closed;
+            let more = may_change(&seen) && self.watcher.turn(seen.state.is_awaited());
             self.sent = Some(seen);
-            return Some((Ok(event), (!is_last).then_some(self)));
+            return Some((Ok(event), more.then_some(self)));
         }
     }
 }
 
+/// Whether there can be news of what was seen.
+fn may_change(seen: &PaymentIntent) -> bool {
+    let over = seen.closed && !seen.state.is_awaited();
+    seen.state != IntentState::Succeeded && !seen.behind && !over
+}
+
 fn pause(seen: &PaymentIntent) -> Duration {
-    if seen.state == IntentState::Created || seen.state.is_final() { LOOK_SELDOM } else { LOOK_EVERY }
+    match seen.state {
+        IntentState::Created => LOOK_SELDOM,
+        IntentState::Processing
+        | IntentState::RequiresAction
+        | IntentState::Confirming
+        | IntentState::Authorized
+        | IntentState::NeedsReview => LOOK_EVERY,
+        IntentState::Succeeded | IntentState::Declined | IntentState::Canceled | IntentState::Expired => {
+            LOOK_RARELY
+        }
+    }
 }
 
 /// `POST /v1/payment_intents/{id}/check`: have the provider asked now. It moves no money and needs no key.

@@ -19,10 +19,10 @@ pub async fn run(tables: &mut dyn Tables, limit: &u32) -> Result<Expired, Abort>
         won(tables
             .update_checkout_status(&tenant, id, CheckoutStatus::Open, CheckoutStatus::Expired)
             .await?)?;
+        expired.intents.push((tenant, newest.id));
         if newest.state == State::Created {
             end_intent(tables, newest, now).await?;
         }
-        expired.checkouts += 1;
     }
     Ok(expired)
 }

@@ -168,7 +168,7 @@ async fn fault_15_a_commit_without_a_charge_tells_of_none(world: World) {
 async fn a_charge_pays_a_checkout_whose_time_is_over(world: World) {
     let claim = world.settled("order-1", confirming(Some("object-1"))).await;
     world.clock.advance(3 * DAY);
-    assert_eq!(world.store.expire(10).await.unwrap().checkouts, 0);
+    assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 0);
     let late = world.due(1).await.remove(0);
     assert_eq!(world.commit(outcome(&late, succeeded("object-1"))).await, (true, false));
     assert_eq!(world.checkout(claim.checkout.id).await.0.status, CheckoutStatus::Paid);

@@ -19,15 +19,15 @@ behaviours!(
 async fn a_checkout_that_nobody_paid_expires_with_its_intent(world: World) {
     let (checkout, intent) = world.offer("order-1").await;
     world.clock.set(checkout.expires_at.plus_ms(-1));
-    assert_eq!(world.store.expire(10).await.unwrap().checkouts, 0);
+    assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 0);
     world.clock.advance(1);
-    assert_eq!(world.store.expire(10).await.unwrap().checkouts, 1);
+    assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 1);
     assert_eq!(world.checkout(checkout.id).await.0.status, CheckoutStatus::Expired);
     assert_eq!(world.intent(intent.id).await.state, State::Expired { code: None });
     let story = world.story(intent.id).await;
     assert_eq!(events(&story), ["opened", "expired"]);
     assert_eq!(story.journal[1].line.at, world.now());
-    assert_eq!(world.store.expire(10).await.unwrap().checkouts, 0);
+    assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 0);
 }
 
 async fn r10_what_was_sent_does_not_expire(world: World) {
@@ -42,7 +42,7 @@ async fn r10_what_was_sent_does_not_expire(world: World) {
         before.push(world.checkout(claim.checkout.id).await);
     }
     world.clock.advance(30 * DAY);
-    assert_eq!(world.store.expire(100).await.unwrap().checkouts, 0);
+    assert_eq!(world.store.expire(100).await.unwrap().intents.len(), 0);
     for (claim, before) in sent.iter().zip(before) {
         assert_eq!(world.checkout(claim.checkout.id).await, before);
     }
@@ -51,7 +51,7 @@ async fn r10_what_was_sent_does_not_expire(world: World) {
 async fn what_ended_without_money_expires_and_keeps_its_end(world: World) {
     let claim = world.settled("order-1", declined()).await;
     world.clock.advance(DAY);
-    assert_eq!(world.store.expire(10).await.unwrap().checkouts, 1);
+    assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 1);
     assert_eq!(world.checkout(claim.checkout.id).await.0.status, CheckoutStatus::Expired);
     is(&world.intent(claim.intent.id).await, StateName::Declined);
     assert_eq!(events(&world.story(claim.intent.id).await), ["opened", "submitted", "observed"]);
@@ -62,9 +62,9 @@ async fn a_run_ends_no_more_than_asked_for(world: World) {
         world.offer(order).await;
     }
     world.clock.advance(DAY);
-    assert_eq!(world.store.expire(2).await.unwrap().checkouts, 2);
-    assert_eq!(world.store.expire(2).await.unwrap().checkouts, 1);
-    assert_eq!(world.store.expire(2).await.unwrap().checkouts, 0);
+    assert_eq!(world.store.expire(2).await.unwrap().intents.len(), 2);
+    assert_eq!(world.store.expire(2).await.unwrap().intents.len(), 1);
+    assert_eq!(world.store.expire(2).await.unwrap().intents.len(), 0);
 }
 
 async fn what_does_not_expire_is_in_nobodys_way(world: World) {
@@ -73,6 +73,6 @@ async fn what_does_not_expire_is_in_nobodys_way(world: World) {
     }
     let (last, _) = world.offer("order-3").await;
     world.clock.advance(DAY);
-    assert_eq!(world.store.expire(1).await.unwrap().checkouts, 1);
+    assert_eq!(world.store.expire(1).await.unwrap().intents.len(), 1);
     assert_eq!(world.checkout(last.id).await.0.status, CheckoutStatus::Expired);
 }

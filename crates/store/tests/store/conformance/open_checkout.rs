@@ -224,7 +224,7 @@ async fn an_order_past_its_time_is_offered_anew(world: World) {
     let (again, _) = world.offer("order-1").await;
     assert_eq!((again.id, again.version, again.status), (checkout.id, 2, CheckoutStatus::Open));
     is(&world.intent(first.id).await, StateName::Canceled);
-    assert_eq!(world.store.expire(10).await.unwrap().checkouts, 1);
+    assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 1);
     assert_eq!(world.checkout(other.id).await.0.status, CheckoutStatus::Expired);
     let (again, intent) = world.offer("order-2").await;
     assert_eq!((again.id, again.version, again.status), (other.id, 2, CheckoutStatus::Open));

@@ -175,7 +175,7 @@ async fn fault_66_at_the_moment_of_expiry_nothing_is_submitted(world: World) {
     world.clock.set(checkout.expires_at);
     let refused = submitted(&world, submit(&checkout, &intent)).await;
     assert!(matches!(&refused, Submitted::NotOpen(seen) if seen.id == checkout.id), "{refused:?}");
-    assert_eq!(world.store.expire(10).await.unwrap().checkouts, 1);
+    assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 1);
     let refused = submitted(&world, submit(&checkout, &intent)).await;
     assert!(matches!(&refused, Submitted::Over(_, ended) if ended.state.name() == StateName::Expired));
 }
@@ -183,10 +183,10 @@ async fn fault_66_at_the_moment_of_expiry_nothing_is_submitted(world: World) {
 async fn fault_66_just_before_expiry_it_is_submitted_and_does_not_expire(world: World) {
     let (checkout, intent) = world.offer("order-1").await;
     world.clock.set(checkout.expires_at.plus_ms(-1));
-    assert_eq!(world.store.expire(10).await.unwrap().checkouts, 0);
+    assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 0);
     claimed(submitted(&world, submit(&checkout, &intent)).await);
     world.clock.advance(1);
-    assert_eq!(world.store.expire(10).await.unwrap().checkouts, 0);
+    assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 0);
     let (checkout, intent) = world.checkout(checkout.id).await;
     assert_eq!(checkout.status, CheckoutStatus::Open);
     is(&intent, StateName::Processing);
