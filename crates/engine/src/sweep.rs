@@ -1,14 +1,12 @@
 //! The third road of observation: reads an account's listing, links what is ours and was not known, and puts strangers before a
 //! person. After a gap in our own life nothing is dispatched until it has been read (fault 23).
 
-use payment::{
-    Anomaly, ObjectId, ObjectStatus, Observation, ProviderAccount, RefundObservation, State, Terms, Timestamp,
-};
+mod strangers;
+
+use payment::{Anomaly, ObjectId, Observation, ProviderAccount, RefundObservation, Timestamp};
 use providers::{Account, Page, Span};
-use store::{
-    IntentRecord, MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, StrangerRecord,
-    SweepRow, Tenant,
-};
+use store::{MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, SweepRow, Tenant};
+use strangers::{Reading, Strangers, is_strange};
 
 use crate::{Engine, EngineError, drive::CLOCKS_DIFFER_MS, failpoint::failpoint, observe::InHand};
 
@@ -30,37 +28,6 @@ pub struct Swept {
     pub waits_for: usize,
     /// Whether everything was read and written down; else the gate stays, and it is read again.
     pub complete: bool,
-}
-
-/// Which of the objects that no intent of ours asked for concern us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Strangers {
-    /// All: the merchant's money goes to this account.
-    All,
-    /// Those with an intent's name, which a database that may be an old copy has forgotten, made since then.
-    Forgotten(Timestamp),
-    /// None: the merchant left, and others may use the account.
-    None,
-}
-
-impl Strangers {
-    fn concern(self, seen: &Observation) -> bool {
-        match self {
-            Self::All => true,
-            Self::Forgotten(since) => seen.intent.is_some() && seen.created_at.is_none_or(|at| at >= since),
-            Self::None => false,
-        }
-    }
-}
-
-/// An account whose listing is read.
-struct Reading<'a> {
-    tenant: &'a Tenant,
-    account: &'a Account,
-    id: &'a ProviderAccount,
-    strangers: Strangers,
-    /// Whose payments may lie in the same account: whose lay there last is asked first. None before somebody has to be asked.
-    others: Option<Vec<Tenant>>,
 }
 
 /// An account that a merchant left, while something is unfinished there or not known: in the gap in which he left, a backup may have
@@ -190,7 +157,7 @@ impl Engine {
         for _ in 0..MAX_PAGES {
             let page = self.provider.list(account, span, cursor.as_deref()).await;
             failpoint!("sweep.listed");
-            let Page::Objects { objects, unreadable, next } = page else { break };
+            let Page::Objects { objects, unreadable, next, .. } = page else { break };
             if unreadable > 0 {
                 // None that we asked for: those can be read. It must not keep the gate down for ever.
                 tracing::error!(account = %account.id, unreadable, "a listing holds rows that cannot be read; a person has to look");
@@ -316,66 +283,6 @@ impl Engine {
         Ok(!story.is_some_and(|story| told(&story)))
     }
 
-    /// Whether it is the payment of another merchant, or of the other mode, who has the same account, or had it.
-    async fn is_anothers(&self, reading: &mut Reading<'_>, seen: &Observation) -> Result<bool, EngineError> {
-        let Some(intent) = seen.intent else { return Ok(false) };
-        let others = match &mut reading.others {
-            Some(others) => others,
-            unasked @ None => {
-                let tenants = self.directory.merchants().await?.into_iter().map(|merchant| merchant.tenant);
-                unasked.insert(tenants.filter(|tenant| tenant != reading.tenant).collect())
-            }
-        };
-        for at in 0..others.len() {
-            if self.store.intent(others[at].clone(), intent).await?.is_some() {
-                others[..=at].rotate_right(1);
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// An object that no intent of ours asked for. Only what took money concerns us, or holds it for an order; whether it is a new
-    /// one.
-    async fn meet(
-        &self,
-        reading: &mut Reading<'_>,
-        standing: &Standing,
-        seen: Observation,
-    ) -> Result<bool, EngineError> {
-        // What names an intent of ours, and is not what it asked for, concerns us wherever it lies.
-        let concerns = standing.intent.is_some() || reading.strangers.concern(&seen);
-        let known = standing.charge.is_some() || standing.stranger.is_some();
-        // What is held for an order can be taken at any time, and its listing is not read again then.
-        let held = seen.status == ObjectStatus::WaitingForCapture && seen.order.is_some();
-        let took_money = seen.status == ObjectStatus::Succeeded || held;
-        if known || !took_money || !concerns || self.is_anothers(reading, &seen).await? {
-            return Ok(false);
-        }
-        let found = StrangerRecord {
-            tenant: reading.tenant.clone(),
-            account: reading.id.clone(),
-            object: seen.object,
-            order: seen.order,
-            amount: seen.amount,
-            found_at: seen.created_at.unwrap_or(Timestamp(0)),
-            resolution: None,
-        };
-        let new = self.store.put_stranger(found.clone()).await?;
-        if new {
-            tracing::error!(object = %found.object, account = %found.account.as_str(), amount = %found.amount,
-                order = found.order.as_ref().map(tracing::field::display),
-                "money was taken that no payment of ours asked for; `payonce review` shows it, and its order takes no dispatch");
-        }
-        Ok(new)
-    }
-}
-
-/// Whether an object names an intent that is not waiting for any, and contradicts what it asked for.
-fn is_strange(intent: &IntentRecord, seen: &Observation) -> bool {
-    let terms = Terms { intent: intent.id, amount: intent.amount };
-    let waits = !intent.state.is_terminal() && intent.state != State::Created;
-    !waits && seen.mismatch(&terms).is_some()
 }
 
 /// One row that this version cannot read, or whose seal does not open, must not hide the others, nor keep the gate down.
