@@ -3,6 +3,7 @@
 
 mod extras;
 mod queue;
+mod shares;
 mod sweep;
 
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What providers announce: written down before it is acknowledged, then asked about. A notification is never evidence, whoever
 //! sent it: it only makes us look.
 
-use payment::{ObjectId, OperationId, RetryPolicy, Step};
+use payment::{MerchantId, ObjectId, OperationId, RetryPolicy, Step};
 use providers::{About, Notice};
 use store::{
     AcceptNotice, Announcement, ClaimNotices, ClaimedNotice, LookOf, Looking, NoticeAbout, NoticeAccepted,
@@ -58,15 +58,20 @@ impl Engine {
         Ok(Accepted::Committed(accepted?))
     }
 
-    /// Claims up to `most` notifications whose wake-up has come.
-    pub async fn claim_notices(&self, most: u32) -> Result<Vec<ClaimedNotice>, EngineError> {
-        let claim = ClaimNotices { holder: self.settings.holder, lease_ms: self.settings.lease_ms, most };
+    /// Claims up to `most` notifications whose wake-up has come, none of the busy merchants'.
+    pub async fn claim_notices(
+        &self,
+        most: u32,
+        busy: Vec<MerchantId>,
+    ) -> Result<Vec<ClaimedNotice>, EngineError> {
+        let claim =
+            ClaimNotices { holder: self.settings.holder, lease_ms: self.settings.lease_ms, most, busy };
         Ok(self.store.claim_notices(claim).await?)
     }
 
     /// Claims what is due and works on one after the other; how many there were.
     pub async fn work_inbox(&self, most: u32) -> Result<usize, EngineError> {
-        let claims = self.claim_notices(most).await?;
+        let claims = self.claim_notices(most, Vec::new()).await?;
         let found = claims.len();
         for claimed in claims {
             self.work_notice(claimed).await?;

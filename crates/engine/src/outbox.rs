@@ -1,7 +1,7 @@
 //! Delivers what follows once from a payment: webhooks until they are taken, mails never twice (R19, R20). Decides nothing about money.
 
 use async_trait::async_trait;
-use payment::{Channel, CheckoutStatus, EffectId, EffectKind, Money, RetryPolicy, Timestamp};
+use payment::{Channel, CheckoutStatus, EffectId, EffectKind, MerchantId, Money, RetryPolicy, Timestamp};
 use providers::Secret;
 use store::{
     CheckoutRecord, ClaimEffects, ClaimedEffect, EffectState, IntentRecord, MerchantRecord, NextTry,
@@ -105,15 +105,20 @@ impl Verdict {
 }
 
 impl Engine {
-    /// Claims up to `most` effects whose next try is due.
-    pub async fn claim_effects(&self, most: u32) -> Result<Vec<ClaimedEffect>, EngineError> {
-        let claim = ClaimEffects { holder: self.settings.holder, lease_ms: self.settings.lease_ms, most };
+    /// Claims up to `most` effects whose next try is due, none of the busy merchants'.
+    pub async fn claim_effects(
+        &self,
+        most: u32,
+        busy: Vec<MerchantId>,
+    ) -> Result<Vec<ClaimedEffect>, EngineError> {
+        let claim =
+            ClaimEffects { holder: self.settings.holder, lease_ms: self.settings.lease_ms, most, busy };
         Ok(self.store.claim_effects(claim).await?)
     }
 
     /// Claims what is due and delivers one after the other; how many there were.
     pub async fn deliver_due(&self, most: u32) -> Result<usize, EngineError> {
-        let claims = self.claim_effects(most).await?;
+        let claims = self.claim_effects(most, Vec::new()).await?;
         let found = claims.len();
         for claimed in claims {
             self.deliver(claimed).await?;

@@ -1,5 +1,6 @@
 //! The worker's part: the same drive for whatever is due, and the end of checkouts whose time has run out.
 
+use payment::MerchantId;
 use store::ClaimDue;
 
 use crate::{Claim, Engine, EngineError};
@@ -8,13 +9,14 @@ use crate::{Claim, Engine, EngineError};
 const EXPIRE_AT_ONCE: u32 = 100;
 
 impl Engine {
-    /// Claims up to `most` operations whose wake-up has come.
-    pub async fn claim_due(&self, most: usize) -> Result<Vec<Claim>, EngineError> {
+    /// Claims up to `most` operations whose wake-up has come, none of the busy merchants'.
+    pub async fn claim_due(&self, most: usize, busy: Vec<MerchantId>) -> Result<Vec<Claim>, EngineError> {
         let began = self.clock.moments();
         let claim = ClaimDue {
             holder: self.settings.holder,
             lease_ms: self.settings.lease_ms,
             attempts: (0..most).map(|_| self.ids.attempt()).collect(),
+            busy,
             most_unfinished: self.settings.most_unfinished,
             review_after_ms: self.settings.review_after_ms,
         };
@@ -25,7 +27,7 @@ impl Engine {
     /// Claims one due operation and drives it; whether there was one.
     pub async fn run_once(&self) -> Result<bool, EngineError> {
         let mut worked = false;
-        for claim in self.claim_due(1).await? {
+        for claim in self.claim_due(1, Vec::new()).await? {
             self.drive(claim).await?;
             worked = true;
         }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use payment::{
     Anomaly, AttemptId, Capture, CheckoutId, Fingerprint, Holder, IdempotencyKey, IntentId, KeyKind,
-    MethodKind, Money, ObjectId, OperationId, OperationKind, OperationState, OrderId, PaidWith,
+    MerchantId, MethodKind, Money, ObjectId, OperationId, OperationKind, OperationState, OrderId, PaidWith,
     ProviderAccount, ProviderKey, State, SubmitKey, Timestamp,
 };
 
@@ -227,6 +227,8 @@ pub struct ClaimDue {
     pub lease_ms: i64,
     /// Request ids, one for each operation wanted.
     pub attempts: Vec<AttemptId>,
+    /// Merchants whose operations are passed over: enough of theirs are in work.
+    pub busy: Vec<MerchantId>,
     /// Claims in a row that may come to no commit before a person has to look.
     pub most_unfinished: i64,
     /// How long after its last possible send what the gate holds waits, before a person has to look, ms.

@@ -1,7 +1,7 @@
 //! The outbox as the rest of the product sees it: effects that wait to go out, who delivers one, and what came of it.
 
 use async_trait::async_trait;
-use payment::{EffectId, EffectKind, EffectSubject, Holder, IntentId, Money, Timestamp};
+use payment::{EffectId, EffectKind, EffectSubject, Holder, IntentId, MerchantId, Money, Timestamp};
 
 use crate::{CheckoutRecord, IntentRecord, Lease, StoreError, Tenant};
 
@@ -95,7 +95,7 @@ impl EffectRecord {
 }
 
 /// Asks for effects to deliver.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ClaimEffects {
     /// Who.
     pub holder: Holder,
@@ -103,6 +103,8 @@ pub struct ClaimEffects {
     pub lease_ms: i64,
     /// At most so many.
     pub most: u32,
+    /// Merchants whose effects are passed over: enough of theirs are in work.
+    pub busy: Vec<MerchantId>,
 }
 
 /// An effect in the holder's hands.

@@ -162,7 +162,7 @@ pub enum NoticeAccepted {
 }
 
 /// Asks for notifications to work on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ClaimNotices {
     /// Who.
     pub holder: Holder,
@@ -170,6 +170,8 @@ pub struct ClaimNotices {
     pub lease_ms: i64,
     /// How many at most.
     pub most: u32,
+    /// Merchants whose notifications are passed over: enough of theirs are in work.
+    pub busy: Vec<MerchantId>,
 }
 
 /// A notification in the holder's hands.

@@ -410,9 +410,11 @@ impl Tables for Draft {
     async fn due_operations(
         &mut self,
         now: Timestamp,
+        busy: &[MerchantId],
         limit: u32,
     ) -> Result<Vec<(Tenant, OperationId)>, Abort> {
-        let waking = self.rows.operations.values().filter_map(|row| row.wake_at.map(|at| (at, row)));
+        let rows = self.rows.operations.values().filter(|row| !busy.contains(&row.tenant.merchant));
+        let waking = rows.filter_map(|row| row.wake_at.map(|at| (at, row)));
         let mut due: Vec<_> = waking.filter(|(at, _)| *at <= now).collect();
         due.sort_by_key(|(at, row)| (*at, row.id));
         Ok(due.into_iter().take(limit as usize).map(|(_, row)| (row.tenant.clone(), row.id)).collect())

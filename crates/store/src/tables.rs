@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, ObjectId, OperationId, OrderId,
-    ProviderAccount, Timestamp,
+    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, MerchantId, ObjectId, OperationId,
+    OrderId, ProviderAccount, Timestamp,
 };
 
 use crate::{
@@ -158,10 +158,11 @@ pub trait Tables: InboxTables + OutboxTables + SweepTables + Send {
     async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort>;
     /// Everything but its identity, if the fence is still `fence`.
     async fn update_operation(&mut self, row: &OperationRecord, fence: i64) -> Result<bool, Abort>;
-    /// Operations whose wake-up has come, earliest first.
+    /// Operations whose wake-up has come, earliest first; none of the busy merchants'.
     async fn due_operations(
         &mut self,
         now: Timestamp,
+        busy: &[MerchantId],
         limit: u32,
     ) -> Result<Vec<(Tenant, OperationId)>, Abort>;
 

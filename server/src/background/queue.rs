@@ -1,15 +1,15 @@
 //! What becomes due and is worked on, claim by claim: operations, notifications, effects. Each claim is worked on in a task of its own,
-//! so that one that hangs holds up no other.
+//! so that one that hangs holds up no other; and no merchant has all the tasks, so that a merchant whose work hangs holds up no other.
 
 use std::{sync::Arc, time::Duration};
 
 use engine::{Claim, Engine, EngineError};
+use payment::MerchantId;
 use store::{ClaimedEffect, ClaimedNotice};
-use tokio::{
-    sync::{Notify, Semaphore},
-    time::MissedTickBehavior,
-};
+use tokio::{sync::Notify, time::MissedTickBehavior};
 use tokio_util::task::TaskTracker;
+
+use super::shares::{Room, Shares};
 
 /// Tells whoever works on a queue that something has come in.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ impl Nudge {
 pub(super) trait Queue: Clone + Send + Sync + 'static {
     /// The right to work on one.
     type Claim: Send + 'static;
-    /// Claims worked on at the same time.
+    /// Claims worked on at the same time, of all merchants.
     const CONCURRENCY: usize;
     /// Claims of one transaction.
     const CLAIM_AT_ONCE: usize;
@@ -35,8 +35,11 @@ pub(super) trait Queue: Clone + Send + Sync + 'static {
     /// How often it is looked for what is due.
     const LOOK_EVERY: Duration;
 
-    /// Claims up to `most`.
-    fn claim(&self, most: usize) -> impl Future<Output = Result<Vec<Self::Claim>, EngineError>> + Send;
+    /// Claims what there is room for.
+    fn claim(&self, room: Room) -> impl Future<Output = Result<Vec<Self::Claim>, EngineError>> + Send;
+
+    /// Whose it is.
+    fn merchant(claim: &Self::Claim) -> &MerchantId;
 
     /// Works on one. What fails is told by its name and comes again when its lease ends.
     fn work(&self, claim: Self::Claim) -> impl Future<Output = Result<(), (String, EngineError)>> + Send;
@@ -44,29 +47,35 @@ pub(super) trait Queue: Clone + Send + Sync + 'static {
 
 /// Works on a queue until it is dropped: it only waits between transactions, which run in the store's own tasks.
 pub(super) async fn work<Q: Queue>(queue: Q, tasks: TaskTracker, nudge: Nudge) {
-    let permits = Arc::new(Semaphore::new(Q::CONCURRENCY));
+    let shares = Arc::new(Shares::new(Q::CONCURRENCY));
     let mut ticks = tokio::time::interval(Q::LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = ticks.tick() => {}
             () = nudge.0.notified() => {}
+            () = shares.freed.notified() => {}
         }
-        while claim(&queue, &tasks, &permits).await {
+        let mut more = true;
+        while more {
+            more = claim(&queue, &tasks, &shares).await;
             tokio::time::sleep(Q::PACE).await;
         }
     }
 }
 
-/// Claims what is due and there are permits for, as soon as there is one; whether there may be more.
-async fn claim<Q: Queue>(queue: &Q, tasks: &TaskTracker, permits: &Arc<Semaphore>) -> bool {
-    // Nobody else takes them: whoever is done gives one back.
-    drop(permits.acquire().await);
-    let most = permits.available_permits().min(Q::CLAIM_AT_ONCE);
-    let (queue, working, permits) = (queue.clone(), tasks.clone(), Arc::clone(permits));
+/// Claims what is due and there is room for; whether there may be more.
+async fn claim<Q: Queue>(queue: &Q, tasks: &TaskTracker, shares: &Arc<Shares>) -> bool {
+    // Nobody else takes places of it: each that is claimed finds its own.
+    let room = shares.room(Q::CLAIM_AT_ONCE);
+    let most = room.most;
+    if most == 0 {
+        return false;
+    }
+    let (queue, working, shares) = (queue.clone(), tasks.clone(), Arc::clone(shares));
     // In its own task: a claim that is committed must reach its worker even while the server stops.
     let claiming = tasks.spawn(async move {
-        let claims = match queue.claim(most).await {
+        let claims = match queue.claim(room).await {
             Ok(claims) => claims,
             Err(error) => {
                 tracing::warn!(%error, "looking for what is due failed; it is looked for again");
@@ -75,11 +84,10 @@ async fn claim<Q: Queue>(queue: &Q, tasks: &TaskTracker, permits: &Arc<Semaphore
         };
         let more = claims.len() == most;
         for claimed in claims {
-            // There is one: nobody else takes them, and no more were claimed than there were.
-            let permit = Arc::clone(&permits).acquire_owned().await;
+            let place = shares.take(Q::merchant(&claimed).clone());
             let worker = queue.clone();
             working.spawn(async move {
-                let _permit = permit;
+                let _place = place;
                 if let Err((what, error)) = worker.work(claimed).await {
                     tracing::warn!(%what, %error, "working on this failed; its lease ends and it is worked on again");
                 }
@@ -102,8 +110,12 @@ impl Queue for Operations {
     const PACE: Duration = Duration::from_millis(8);
     const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-    async fn claim(&self, most: usize) -> Result<Vec<Claim>, EngineError> {
-        self.0.claim_due(most).await
+    async fn claim(&self, room: Room) -> Result<Vec<Claim>, EngineError> {
+        self.0.claim_due(room.most, room.busy).await
+    }
+
+    fn merchant(claim: &Claim) -> &MerchantId {
+        &claim.work.operation.tenant.merchant
     }
 
     async fn work(&self, claim: Claim) -> Result<(), (String, EngineError)> {
@@ -123,8 +135,12 @@ impl Queue for Notifications {
     const PACE: Duration = Duration::ZERO;
     const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-    async fn claim(&self, most: usize) -> Result<Vec<ClaimedNotice>, EngineError> {
-        self.0.claim_notices(u32::try_from(most).unwrap_or(u32::MAX)).await
+    async fn claim(&self, room: Room) -> Result<Vec<ClaimedNotice>, EngineError> {
+        self.0.claim_notices(u32::try_from(room.most).unwrap_or(u32::MAX), room.busy).await
+    }
+
+    fn merchant(claim: &ClaimedNotice) -> &MerchantId {
+        &claim.notice.tenant.merchant
     }
 
     async fn work(&self, claim: ClaimedNotice) -> Result<(), (String, EngineError)> {
@@ -144,8 +160,12 @@ impl Queue for Effects {
     const PACE: Duration = Duration::ZERO;
     const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-    async fn claim(&self, most: usize) -> Result<Vec<ClaimedEffect>, EngineError> {
-        self.0.claim_effects(u32::try_from(most).unwrap_or(u32::MAX)).await
+    async fn claim(&self, room: Room) -> Result<Vec<ClaimedEffect>, EngineError> {
+        self.0.claim_effects(u32::try_from(room.most).unwrap_or(u32::MAX), room.busy).await
+    }
+
+    fn merchant(claim: &ClaimedEffect) -> &MerchantId {
+        &claim.effect.tenant.merchant
     }
 
     async fn work(&self, claim: ClaimedEffect) -> Result<(), (String, EngineError)> {

@@ -21,6 +21,7 @@ mod pages;
 mod plain_forms;
 mod provider_faults;
 mod secrets;
+mod shares;
 mod store_faults;
 mod submits;
 mod support;

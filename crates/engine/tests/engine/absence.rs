@@ -286,7 +286,7 @@ async fn r13_a_kill_between_the_listings_costs_nothing(world: World) {
     let since = world.story(&offer).await.operation.absent_since;
     // The next holder dies; the one after it has the first one's evidence.
     world.clock.advance(GAP_MS);
-    drop(world.engine().claim_due(1).await.unwrap());
+    drop(world.engine().claim_due(1, Vec::new()).await.unwrap());
     assert_eq!(world.story(&offer).await.operation.absent_since, since);
     world.wake(&world.engine(), &offer).await;
     assert_eq!(world.state(&offer).await, StateName::Canceled);

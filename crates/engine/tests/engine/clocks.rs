@@ -77,7 +77,7 @@ async fn r14_fault_36_paused_when_it_was_connected(world: World) {
     // The same with a worker's claim.
     let wake_at = world.story(&offer).await.operation.wake_at.unwrap();
     world.clock.advance(wake_at.since_ms(world.clock.now()).max(0));
-    let claim = engine.claim_due(1).await.unwrap().remove(0);
+    let claim = engine.claim_due(1, Vec::new()).await.unwrap().remove(0);
     let (gate, task) = before_the_first_byte(&world, &engine, claim).await;
     world.clock.advance(LEASE_MS + SECOND);
     gate.notify_one();
@@ -132,7 +132,7 @@ async fn r17_execute_until_may_come_before_the_leases_end(world: World) {
     world.pay(&engine, &offer).await;
     let until = world.story(&offer).await.operation.execute_until.unwrap();
     world.clock.advance(until.since_ms(world.clock.now()) - 10 * SECOND);
-    let claim = engine.claim_due(1).await.unwrap().remove(0);
+    let claim = engine.claim_due(1, Vec::new()).await.unwrap().remove(0);
     world.clock.advance(10 * SECOND);
     engine.drive(claim).await.unwrap();
     assert_eq!(world.bank.stopped().len(), 1, "its lease has not ended, its time has");

@@ -154,7 +154,7 @@ async fn r22_the_notification_takes_over_and_the_late_response_agrees(world: Wor
     // The next holder is slow: his lease ends, and a notification comes in.
     let wake_at = world.story(&offer).await.operation.wake_at.unwrap();
     world.clock.advance(wake_at.since_ms(world.clock.now()));
-    let slow = engine.claim_due(1).await.unwrap().remove(0);
+    let slow = engine.claim_due(1, Vec::new()).await.unwrap().remove(0);
     world.clock.advance(LEASE_MS);
     world.hears("object-0", "succeeded", Some(offer.intent.id)).await;
     other.work_inbox(10).await.unwrap();
@@ -299,7 +299,7 @@ async fn r21_fault_55_what_died_half_way_is_still_done(world: World) {
     let offer = world.paying(&engine, "1").await;
     world.hears("object-0", "succeeded", Some(offer.intent.id)).await;
     // One process dies with it in its hands, one after it has asked.
-    assert_eq!(engine.claim_notices(10).await.unwrap().len(), 1);
+    assert_eq!(engine.claim_notices(10, Vec::new()).await.unwrap().len(), 1);
     assert_eq!(world.engine().work_inbox(10).await.unwrap(), 0);
     world.clock.advance(LEASE_MS);
     let mut dying = world.engine();

@@ -99,7 +99,7 @@ async fn r13_fault_25_one_holder_after_the_other_dies(world: World) {
     drop(world.claim(&world.engine(), &offer).await);
     for _ in 0..3 {
         world.clock.advance(LEASE_MS);
-        assert_eq!(world.engine().claim_due(1).await.unwrap().len(), 1, "its lease has ended");
+        assert_eq!(world.engine().claim_due(1, Vec::new()).await.unwrap().len(), 1, "its lease has ended");
     }
     assert_eq!(world.wake(&world.engine(), &offer).await, LEASE_MS);
     assert_eq!((world.state(&offer).await, world.bank.sends()), (StateName::Succeeded, 1));
@@ -200,7 +200,7 @@ async fn r14_a_stale_holder_writes_nothing_while_the_next_one_works(world: World
     let offer = world.offer(&first, "1").await;
     let stale = world.claim(&first, &offer).await;
     world.clock.advance(LEASE_MS);
-    let claim = second.claim_due(1).await.unwrap().remove(0);
+    let claim = second.claim_due(1, Vec::new()).await.unwrap().remove(0);
     world.bank.next([Fault::BadRequest]);
     unchanged_by(&world, &offer, async { first.drive(stale).await.unwrap() }).await;
     second.drive(claim).await.unwrap();

@@ -109,7 +109,7 @@ async fn r20_fault_57_whatever_reports_the_payment_one_mail_and_one_webhook(worl
     let submission = Submission { email: Some(ADDRESS.into()), ..offer.submission("tok_1") };
     let claim = claimed(slow.submit(submission).await.unwrap());
     world.clock.advance(LEASE_MS);
-    let taken = quick.claim_due(1).await.unwrap().remove(0);
+    let taken = quick.claim_due(1, Vec::new()).await.unwrap().remove(0);
     quick.drive(taken).await.unwrap();
     slow.drive(claim).await.unwrap();
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
@@ -300,7 +300,7 @@ async fn fault_56_a_webhook_is_sent_again_under_the_same_id(world: World) {
 
 async fn fault_56_a_mail_in_mid_send_is_never_sent_again(world: World) {
     let offer = pay_with_address(&world, "1").await;
-    let claims = world.engine().claim_effects(10).await.unwrap();
+    let claims = world.engine().claim_effects(10, Vec::new()).await.unwrap();
     assert_eq!(claims.len(), 2);
     drop(claims);
     world.clock.advance(LEASE_MS);
@@ -374,9 +374,9 @@ async fn what_is_refused_for_good_is_given_up_at_once(world: World) {
 
 async fn r14_a_stale_holder_writes_nothing(world: World) {
     let offer = world.paying(&world.engine(), "1").await;
-    let stale = world.engine().claim_effects(1).await.unwrap().remove(0);
+    let stale = world.engine().claim_effects(1, Vec::new()).await.unwrap().remove(0);
     world.clock.advance(LEASE_MS);
-    let newer = world.engine().claim_effects(1).await.unwrap().remove(0);
+    let newer = world.engine().claim_effects(1, Vec::new()).await.unwrap().remove(0);
     assert_eq!((newer.effect.fence, newer.unanswered), (stale.effect.fence + 1, true));
     world.outside.is(Mood::RefusesForGood);
     world.engine().deliver(stale).await.unwrap();

@@ -146,7 +146,7 @@ async fn fault_47_another_order_is_told_by_every_road(world: World) {
     engine.look(&announced.checkout.tenant, announced.intent.id, &object).await.unwrap();
     world.bank.moves(asked.intent.id, ObjectStatus::Succeeded);
     world.clock.advance(EXECUTE_MS);
-    for claim in engine.claim_due(offers.len()).await.unwrap() {
+    for claim in engine.claim_due(offers.len(), Vec::new()).await.unwrap() {
         if claim.work.intent.id != swept.intent.id {
             engine.drive(claim).await.unwrap();
         }

@@ -134,7 +134,7 @@ impl Play {
                 }
             }
             Act::Work { there, dies, sleeps } => {
-                for claim in self.engine(there).claim_due(2).await.unwrap() {
+                for claim in self.engine(there).claim_due(2, Vec::new()).await.unwrap() {
                     self.take(claim, there, dies, sleeps).await;
                 }
             }

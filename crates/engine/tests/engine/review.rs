@@ -182,7 +182,7 @@ async fn what_is_worked_on_just_now_is_left_alone(world: World) {
     let offer = in_review(&world, &engine, "1", Fault::LoseAnswer).await;
     let wake_at = world.story(&offer).await.operation.wake_at.unwrap();
     world.clock.advance(wake_at.since_ms(world.clock.now()));
-    let claim = world.engine().claim_due(1).await.unwrap().remove(0);
+    let claim = world.engine().claim_due(1, Vec::new()).await.unwrap().remove(0);
     let verdict = Verdict::Charged(object_of(&world, &offer));
     let resolved = resolve(&engine, offer.intent.id, verdict).await;
     assert!(matches!(&resolved, Resolved::Refused(words) if words.contains("at work")), "{resolved:?}");

@@ -101,7 +101,7 @@ async fn fault_33_a_few_deaths_are_no_reason(world: World) {
     for deaths in [MOST_UNFINISHED - 2, MOST_UNFINISHED - 1, MOST_UNFINISHED - 1] {
         for _ in 0..deaths {
             world.clock.advance(LEASE_MS);
-            assert_eq!(engine.claim_due(1).await.unwrap().len(), 1);
+            assert_eq!(engine.claim_due(1, Vec::new()).await.unwrap().len(), 1);
         }
         world.clock.advance(LEASE_MS);
         world.bank.next([Fault::NotSent]);

@@ -492,7 +492,7 @@ async fn r25_the_sweep_finds_what_nobody_asked_about(world: World) {
     world.bank.next([Fault::LoseAnswer]);
     world.clock.advance(LEASE_MS);
     let claim =
-        engine.claim_due(2).await.unwrap().into_iter().find(|claim| claim.work.intent.id == offer.intent.id);
+        engine.claim_due(2, Vec::new()).await.unwrap().into_iter().find(|claim| claim.work.intent.id == offer.intent.id);
     engine.drive(claim.unwrap()).await.unwrap();
     world.clock.advance(LEASE_MS);
     world.bank.moves(waiting.intent.id, payment::ObjectStatus::Succeeded);

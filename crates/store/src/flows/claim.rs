@@ -27,7 +27,7 @@ pub async fn run(tables: &mut dyn Tables, claim: &ClaimDue) -> Result<Vec<Claime
     let Some(mut attempt) = attempts.next() else { return Ok(Vec::new()) };
     let limit = u32::try_from(claim.attempts.len()).unwrap_or(u32::MAX).saturating_add(SPARE);
     let mut claims = Vec::new();
-    for (tenant, operation) in tables.due_operations(now, limit).await? {
+    for (tenant, operation) in tables.due_operations(now, &claim.busy, limit).await? {
         match one(tables, claim, &tenant, operation, *attempt, now).await {
             Ok(None) => continue,
             Ok(Some(claimed)) => claims.push(claimed),

@@ -44,7 +44,7 @@ pub async fn accept(tables: &mut dyn Tables, command: &AcceptNotice) -> Result<N
 pub async fn claim(tables: &mut dyn Tables, claim: &ClaimNotices) -> Result<Vec<ClaimedNotice>, Abort> {
     let now = tables.now().await?;
     let mut claimed = Vec::new();
-    for key in tables.due_notices(now, claim.most.saturating_add(SPARE)).await? {
+    for key in tables.due_notices(now, &claim.busy, claim.most.saturating_add(SPARE)).await? {
         if claimed.len() >= claim.most as usize {
             break;
         }

@@ -83,7 +83,7 @@ fn address<'r>(checkout: &'r CheckoutRecord, intent: &'r IntentRecord) -> Option
 pub async fn claim(tables: &mut dyn Tables, claim: &ClaimEffects) -> Result<Vec<ClaimedEffect>, Abort> {
     let now = tables.now().await?;
     let mut claims = Vec::new();
-    for (tenant, id) in tables.due_effects(now, claim.most.saturating_add(SPARE)).await? {
+    for (tenant, id) in tables.due_effects(now, &claim.busy, claim.most.saturating_add(SPARE)).await? {
         if claims.len() >= claim.most as usize {
             break;
         }

@@ -26,8 +26,14 @@ impl InboxTables for Draft {
         Ok(true)
     }
 
-    async fn due_notices(&mut self, now: Timestamp, limit: u32) -> Result<Vec<NoticeKey>, Abort> {
-        let waking = self.rows.inbox.iter().filter_map(|(key, row)| Some((row.state.wake_at()?, key)));
+    async fn due_notices(
+        &mut self,
+        now: Timestamp,
+        busy: &[MerchantId],
+        limit: u32,
+    ) -> Result<Vec<NoticeKey>, Abort> {
+        let rows = self.rows.inbox.iter().filter(|(key, _)| !busy.contains(&key.merchant));
+        let waking = rows.filter_map(|(key, row)| Some((row.state.wake_at()?, key)));
         let mut due: Vec<_> = waking.filter(|(at, _)| *at <= now).collect();
         due.sort();
         Ok(due.into_iter().take(limit as usize).map(|(_, key)| key.clone()).collect())

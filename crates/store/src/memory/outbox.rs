@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use payment::{EffectId, Timestamp};
+use payment::{EffectId, MerchantId, Timestamp};
 
 use super::{Draft, put};
 use crate::{
@@ -48,8 +48,14 @@ impl OutboxTables for Draft {
         Ok(true)
     }
 
-    async fn due_effects(&mut self, now: Timestamp, limit: u32) -> Result<Vec<(Tenant, EffectId)>, Abort> {
-        let waking = self.rows.effects.values().filter_map(|row| row.wake_at.map(|at| (at, row)));
+    async fn due_effects(
+        &mut self,
+        now: Timestamp,
+        busy: &[MerchantId],
+        limit: u32,
+    ) -> Result<Vec<(Tenant, EffectId)>, Abort> {
+        let rows = self.rows.effects.values().filter(|row| !busy.contains(&row.tenant.merchant));
+        let waking = rows.filter_map(|row| row.wake_at.map(|at| (at, row)));
         let mut due: Vec<_> = waking.filter(|(at, _)| *at <= now).collect();
         due.sort_by_key(|(at, row)| (*at, row.id));
         Ok(due.into_iter().take(limit as usize).map(|(_, row)| (row.tenant.clone(), row.id)).collect())

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use payment::{Holder, IntentId, MerchantId, ObjectId, ProviderAccount, Timestamp};
 
-use super::{Row, SqlTables, Value, checkout::read_tenant, session::unreadable, tables::Done};
+use super::{Row, SqlTables, Value, checkout::read_tenant, lines, session::unreadable, tables::Done};
 use crate::{
     Announcement, Lease, NoticeAbout, NoticeKey, NoticeRecord, NoticeState, StoreError, tables::InboxTables,
 };
@@ -21,9 +21,10 @@ const UPDATE: &str = "UPDATE inbox SET hinted_intent_id = $1, state = $2, wake_a
      holder = $6, lease_until_ms = $7, fence = $8 \
      WHERE merchant_id = $9 AND provider_account = $10 AND identity = $11 AND fence = $12";
 
-/// Only states this version knows: an older binary leaves newer rows alone.
+/// Only states this version knows: an older binary leaves newer rows alone. [`lines`] of those passed over.
 const DUE: &str = "SELECT merchant_id, provider_account, identity FROM inbox WHERE wake_at_ms <= $1 \
-     AND state IN ('waiting', 'parked') ORDER BY wake_at_ms, merchant_id, provider_account, identity LIMIT $2";
+     AND replace($2, '\n' || merchant_id || '\n', '') = $2 AND state IN ('waiting', 'parked') \
+     ORDER BY wake_at_ms, merchant_id, provider_account, identity LIMIT $3";
 
 const FORGET_PARKED: &str = "DELETE FROM inbox WHERE merchant_id = $1 AND state = 'parked' AND (provider_account, identity) IN \
      (SELECT provider_account, identity FROM inbox WHERE merchant_id = $1 AND state = 'parked' \
@@ -78,7 +79,7 @@ impl InboxTables for SqlTables<'_> {
         self.one(UPDATE, values).await
     }
 
-    async fn due_notices(&mut self, now: Timestamp, limit: u32) -> Done<Vec<NoticeKey>> {
+    async fn due_notices(&mut self, now: Timestamp, busy: &[MerchantId], limit: u32) -> Done<Vec<NoticeKey>> {
         let read = |mut row: Row| {
             Ok(NoticeKey {
                 merchant: row.parsed(|text| MerchantId::parse(text).ok())?,
@@ -86,7 +87,7 @@ impl InboxTables for SqlTables<'_> {
                 identity: row.text()?,
             })
         };
-        self.all(DUE, vec![now.0.into(), i64::from(limit).into()], read).await
+        self.all(DUE, vec![now.0.into(), lines(busy), i64::from(limit).into()], read).await
     }
 
     async fn forget_parked(&mut self, merchant: &MerchantId, keep: u32) -> Done<u64> {

@@ -15,6 +15,7 @@ mod sweep;
 mod tables;
 
 use async_trait::async_trait;
+use payment::MerchantId;
 
 use crate::{Backend, Flow, StoreError};
 
@@ -30,6 +31,13 @@ pub trait Dialect: Send + Sync + 'static {
 
     /// Runs a flow that only reads, on one snapshot.
     async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError>;
+}
+
+/// The merchants, a line each, so that a statement tells with `replace` whether it is one of them: a form that every database
+/// has for a list of any length. No name holds a line break.
+fn lines(merchants: &[MerchantId]) -> Value {
+    let names = merchants.iter().map(|merchant| format!("{merchant}\n"));
+    if merchants.is_empty() { "".into() } else { format!("\n{}", names.collect::<String>()).into() }
 }
 
 /// The store over a database.

@@ -53,9 +53,10 @@ pub(super) const ONE_IN_REVIEW: &str =
 pub(super) const PAYMENT_IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
      AND kind = 'pay' AND intent_id = $1";
 
-/// Only stages this version knows: an older binary leaves newer rows alone.
+/// Only stages this version knows: an older binary leaves newer rows alone. [`lines`](super::lines) of those passed over.
 pub(super) const DUE: &str = "SELECT merchant_id, mode, id FROM operation WHERE wake_at_ms <= $1 \
-     AND stage IN ('open', 'review') ORDER BY wake_at_ms, id LIMIT $2";
+     AND replace($2, '\n' || merchant_id || '\n', '') = $2 AND stage IN ('open', 'review') \
+     ORDER BY wake_at_ms, id LIMIT $3";
 
 /// Databases differ in where they put what has no time: what was only adopted, and never sent, is the oldest.
 pub(super) const NEWEST_OF_ACCOUNT: &str = select!(

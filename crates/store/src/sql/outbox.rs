@@ -1,11 +1,12 @@
 //! Table `outbox`.
 
 use async_trait::async_trait;
-use payment::{EffectId, EffectKind, EffectSubject, Holder, IntentId, Timestamp};
+use payment::{EffectId, EffectKind, EffectSubject, Holder, IntentId, MerchantId, Timestamp};
 
 use super::{
     Row, SqlTables, Value,
     checkout::read_tenant,
+    lines,
     session::unreadable,
     tables::{Done, scoped},
 };
@@ -22,9 +23,10 @@ const UPDATE: &str = "UPDATE outbox SET state = $1, holder = $2, lease_until_ms 
      first_tried_at_ms = $6, outcome = $7, wake_at_ms = $8 \
      WHERE merchant_id = $9 AND mode = $10 AND id = $11 AND fence = $12 AND state = 'waiting'";
 
-/// Only kinds this version knows: an older binary leaves newer rows alone.
-const DUE: &str = "SELECT merchant_id, mode, id FROM outbox WHERE wake_at_ms <= $1 AND state = 'waiting' \
-     AND kind IN ('checkout.paid', 'receipt', 'result_known') ORDER BY wake_at_ms, id LIMIT $2";
+/// Only kinds this version knows: an older binary leaves newer rows alone. [`lines`] of those passed over.
+const DUE: &str = "SELECT merchant_id, mode, id FROM outbox WHERE wake_at_ms <= $1 \
+     AND replace($2, '\n' || merchant_id || '\n', '') = $2 AND state = 'waiting' \
+     AND kind IN ('checkout.paid', 'receipt', 'result_known') ORDER BY wake_at_ms, id LIMIT $3";
 
 const UNDELIVERED: &str = "SELECT merchant_id, mode, id FROM outbox WHERE state IN ('delivery_unknown', 'abandoned') \
      ORDER BY merchant_id, mode, id LIMIT $1";
@@ -68,8 +70,13 @@ impl OutboxTables for SqlTables<'_> {
         self.one(UPDATE, values).await
     }
 
-    async fn due_effects(&mut self, now: Timestamp, limit: u32) -> Done<Vec<(Tenant, EffectId)>> {
-        self.all(DUE, vec![now.0.into(), i64::from(limit).into()], read_id).await
+    async fn due_effects(
+        &mut self,
+        now: Timestamp,
+        busy: &[MerchantId],
+        limit: u32,
+    ) -> Done<Vec<(Tenant, EffectId)>> {
+        self.all(DUE, vec![now.0.into(), lines(busy), i64::from(limit).into()], read_id).await
     }
 
     async fn undelivered_effects(&mut self, limit: u32) -> Done<Vec<(Tenant, EffectId)>> {

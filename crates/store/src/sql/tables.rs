@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, Money, ObjectId, OperationId,
-    OrderId, ProviderAccount, Timestamp,
+    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, MerchantId, Money, ObjectId,
+    OperationId, OrderId, ProviderAccount, Timestamp,
 };
 
 use super::{
-    Row, Session, SessionError, Value, attempt, charge, checkout, idempotency_key, intent, journal,
+    Row, Session, SessionError, Value, attempt, charge, checkout, idempotency_key, intent, journal, lines,
     operation, session::unreadable,
 };
 use crate::{
@@ -325,8 +325,13 @@ impl Tables for SqlTables<'_> {
         self.one(operation::UPDATE, operation::update_values(row, fence)).await
     }
 
-    async fn due_operations(&mut self, now: Timestamp, limit: u32) -> Done<Vec<(Tenant, OperationId)>> {
-        let values = vec![now.0.into(), i64::from(limit).into()];
+    async fn due_operations(
+        &mut self,
+        now: Timestamp,
+        busy: &[MerchantId],
+        limit: u32,
+    ) -> Done<Vec<(Tenant, OperationId)>> {
+        let values = vec![now.0.into(), lines(busy), i64::from(limit).into()];
         self.all(operation::DUE, values, operation::read_name).await
     }
 

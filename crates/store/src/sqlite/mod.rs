@@ -35,6 +35,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (2, "recovery", include_str!("../../../../migrations/0002_recovery.sql")),
     (3, "outbox", include_str!("../../../../migrations/0003_outbox.sql")),
     (4, "inbox", include_str!("../../../../migrations/0004_inbox.sql")),
+    (5, "fair queues", include_str!("../../../../migrations/0005_fair_queues.sql")),
 ];
 
 /// Tries to migrate before a failure is more than another process's success.

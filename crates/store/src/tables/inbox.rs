@@ -16,7 +16,12 @@ pub trait InboxTables: Send {
     /// Everything but its identity, if the fence is still `fence`.
     async fn update_notice(&mut self, row: &NoticeRecord, fence: i64) -> Result<bool, Abort>;
     /// Notifications whose wake-up has come, earliest first.
-    async fn due_notices(&mut self, now: Timestamp, limit: u32) -> Result<Vec<NoticeKey>, Abort>;
+    async fn due_notices(
+        &mut self,
+        now: Timestamp,
+        busy: &[MerchantId],
+        limit: u32,
+    ) -> Result<Vec<NoticeKey>, Abort>;
     /// Forgets a merchant's parked notifications beyond the newest `keep`, oldest first, some at a time; how many.
     async fn forget_parked(&mut self, merchant: &MerchantId, keep: u32) -> Result<u64, Abort>;
 }

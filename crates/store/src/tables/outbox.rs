@@ -1,7 +1,7 @@
 //! The rows of the outbox.
 
 use async_trait::async_trait;
-use payment::{EffectId, Timestamp};
+use payment::{EffectId, MerchantId, Timestamp};
 
 use super::Abort;
 use crate::{EffectRecord, Tenant};
@@ -16,7 +16,12 @@ pub trait OutboxTables: Send {
     /// Everything but its identity, if it still waits and the fence is still `fence`.
     async fn update_effect(&mut self, row: &EffectRecord, fence: i64) -> Result<bool, Abort>;
     /// Effects whose next try is due, earliest first.
-    async fn due_effects(&mut self, now: Timestamp, limit: u32) -> Result<Vec<(Tenant, EffectId)>, Abort>;
+    async fn due_effects(
+        &mut self,
+        now: Timestamp,
+        busy: &[MerchantId],
+        limit: u32,
+    ) -> Result<Vec<(Tenant, EffectId)>, Abort>;
     /// Effects that were abandoned, or may not have arrived.
     async fn undelivered_effects(&mut self, limit: u32) -> Result<Vec<(Tenant, EffectId)>, Abort>;
 }

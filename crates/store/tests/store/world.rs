@@ -187,6 +187,7 @@ pub fn due(most: usize) -> ClaimDue {
         holder: Holder(uuid()),
         lease_ms: commands::LEASE_MS,
         attempts: (0..most).map(|_| AttemptId(uuid())).collect(),
+        busy: Vec::new(),
         most_unfinished: commands::MOST_UNFINISHED,
         review_after_ms: commands::REVIEW_AFTER_MS,
     }

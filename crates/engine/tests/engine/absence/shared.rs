@@ -52,7 +52,7 @@ async fn in_mid_listing(
 ) -> (Arc<Notify>, JoinHandle<Result<Driven, EngineError>>) {
     let (gate, engine) = (Arc::new(Notify::new()), engine.clone());
     world.bank.listing_waits(Arc::clone(&gate));
-    let claim = engine.claim_due(1).await.unwrap().remove(0);
+    let claim = engine.claim_due(1, Vec::new()).await.unwrap().remove(0);
     let task = tokio::spawn(async move { engine.drive(claim).await });
     while world.bank.reading() == 0 {
         assert!(!task.is_finished(), "it never came to the listing");

@@ -75,7 +75,7 @@ async fn r13_fault_25_killed_before_the_send(world: World) {
         let engine = world.engine();
         let offer = ready_for(&world, &engine, kind, kind.as_str()).await;
         let operation = open(&engine, &offer, kind, sum_of(kind)).await;
-        assert_eq!(engine.claim_due(1).await.unwrap().len(), 1);
+        assert_eq!(engine.claim_due(1, Vec::new()).await.unwrap().len(), 1);
         assert!(world.bank.sent_for(kind).is_empty());
         world.clock.advance(LEASE_MS);
         finish(&world, &world.engine(), &offer, operation.id).await;

@@ -113,7 +113,7 @@ async fn n5_a_refund_opened_by_one_who_died_is_not_opened_again(world: World) {
     let refunds = world.story(&offer).await.follow_ups;
     assert_eq!(refunds.len(), 1);
     // And by one who died in the middle of it.
-    assert_eq!(world.engine().claim_due(1).await.unwrap().len(), 1);
+    assert_eq!(world.engine().claim_due(1, Vec::new()).await.unwrap().len(), 1);
     world.clock.advance(LEASE_MS);
     finish(&world, &engine, &offer, refunds[0].id).await;
     assert_eq!(

@@ -126,7 +126,7 @@ async fn a_query_of_the_payment_under_way_loses_nothing(world: World) {
     let offer = held(&world).await;
     let wake_at = world.story(&offer).await.operation.wake_at.unwrap();
     world.clock.advance(wake_at.since_ms(world.clock.now()));
-    let claim = asking.claim_due(1).await.unwrap().remove(0);
+    let claim = asking.claim_due(1, Vec::new()).await.unwrap().remove(0);
     let operation = open(&canceling, &offer, CANCEL, None).await;
     assert!(canceling.run_once().await.unwrap());
     assert_eq!(world.state(&offer).await, StateName::Canceled);

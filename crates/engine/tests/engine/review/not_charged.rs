@@ -142,7 +142,7 @@ async fn while_a_late_request_could_still_take_money_it_is_refused(world: World)
     while world.state(&offer).await != StateName::NeedsReview {
         let wake_at = world.story(&offer).await.operation.wake_at.unwrap();
         world.clock.advance(wake_at.since_ms(world.clock.now()).max(0));
-        drop(world.engine().claim_due(1).await.unwrap());
+        drop(world.engine().claim_due(1, Vec::new()).await.unwrap());
     }
     for verdict in [not_charged().into(), with_evidence()] {
         refused(&world, &offer, offer.intent.id, verdict, "a request that is late could still take money")

@@ -68,7 +68,7 @@ impl World {
     }
 
     async fn due_notices(&self, most: u32) -> Vec<ClaimedNotice> {
-        let claim = ClaimNotices { holder: Holder(uuid()), lease_ms: LEASE_MS, most };
+        let claim = ClaimNotices { holder: Holder(uuid()), lease_ms: LEASE_MS, most, busy: Vec::new() };
         self.store.claim_notices(claim).await.unwrap()
     }
 

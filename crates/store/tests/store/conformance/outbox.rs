@@ -48,7 +48,7 @@ impl World {
     }
 
     async fn claim_effects(&self, most: u32) -> Vec<ClaimedEffect> {
-        let claim = ClaimEffects { holder: Holder(uuid()), lease_ms: LEASE_MS, most };
+        let claim = ClaimEffects { holder: Holder(uuid()), lease_ms: LEASE_MS, most, busy: Vec::new() };
         self.store.claim_effects(claim).await.unwrap()
     }
 
