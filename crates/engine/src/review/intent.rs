@@ -1,6 +1,6 @@
 //! A payment in review: the object that took its money, or the proof that none did.
 
-use payment::{Event, IntentId, Money, ObjectId, ObjectStatus, StateName};
+use payment::{Event, IntentId, Money, ObjectId, ObjectStatus, Observation, StateName};
 use providers::{Account, Reply};
 use store::{Claimed, LookOf, Looking, Tenant};
 
@@ -87,14 +87,8 @@ impl Engine {
         if let Some(words) = self.known_as(&claimed.operation, &account_id, &object).await? {
             return refused(words);
         }
-        if seen.intent.is_some_and(|named| named != claimed.intent.id) {
-            return refused(format!("{object} names another payment of ours"));
-        }
-        let order = seen.order.filter(|named| *named != claimed.checkout.order);
-        if let Some(order) = order
-            && self.store.order(claimed.intent.tenant.clone(), order.clone()).await?.is_some()
-        {
-            return refused(format!("{object} names order {order}, which is another one of ours"));
+        if let Some(words) = self.names_another(claimed, &seen).await? {
+            return refused(words);
         }
         let words = format!("a person: object {object}, {}: {grounds}", seen.amount);
         hand.apply(Event::JudgedCharged { object: object.clone() }, words)?;
@@ -104,6 +98,23 @@ impl Engine {
             charge.amount = seen.amount;
         }
         paid(claimed, hand, object, seen.amount)
+    }
+
+    /// Whom else of ours an object names.
+    async fn names_another(
+        &self,
+        claimed: &Claimed,
+        seen: &Observation,
+    ) -> Result<Option<String>, EngineError> {
+        let object = &seen.object;
+        if seen.intent.is_some_and(|named| named != claimed.intent.id) {
+            return Ok(Some(format!("{object} names another payment of ours")));
+        }
+        let Some(order) = seen.order.as_ref().filter(|named| **named != claimed.checkout.order) else {
+            return Ok(None);
+        };
+        let ours = self.store.order(claimed.intent.tenant.clone(), order.clone()).await?.is_some();
+        Ok(ours.then(|| format!("{object} names order {order}, which is another one of ours")))
     }
 
     /// Nobody can be asked: what the person has in hand decides, unless our own rows know better.

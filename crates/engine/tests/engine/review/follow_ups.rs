@@ -79,6 +79,9 @@ async fn a_refund_that_is_another_or_not_done_or_not_shown_is_refused(world: Wor
     refused(&world, &offer, lost.id, executed(object_of(&world, &offer)), "does not show").await;
     world.bank.lies(Some(Lie::Amount));
     refused(&world, &offer, lost.id, executed(others.clone()), "is another refund").await;
+    // It names no operation, as one that was made by hand.
+    world.bank.lies(Some(Lie::Owner));
+    refused(&world, &offer, lost.id, executed(others.clone()), "is known already as the refund of").await;
     world.bank.lies(None);
     world.bank.next_query(Fault::LoseAnswer);
     refused(&world, &offer, lost.id, executed(others), "does not show").await;
