@@ -10,6 +10,7 @@ use crate::{
     Engine, EngineError, Moments,
     failpoint::failpoint,
     frozen::FrozenRequest,
+    listing::OurTime,
     observe::{InHand, outcome_words},
     shared_listing::{Shared, SharedListing, widened},
 };
@@ -24,6 +25,13 @@ pub struct Claim {
     pub work: Claimed,
     /// The clocks, read before the database was asked: what has passed since is never taken for less than it is.
     pub began: Moments,
+}
+
+impl Claim {
+    /// When it was made.
+    pub(crate) fn time(&self) -> OurTime {
+        OurTime { now: self.work.now, began: self.began }
+    }
 }
 
 /// An operation after it was driven.
@@ -173,7 +181,8 @@ impl Engine {
             Shared::Read(listing) => Some(listing),
             Shared::BeingRead => None,
             Shared::Unread(reading) => {
-                let read = self.list_payments(&account, span, |seen| seen.intent.is_some()).await;
+                let read =
+                    self.list_payments(&account, span, claim.time(), |seen| seen.intent.is_some()).await;
                 let listing = Arc::new(SharedListing::new(read, claimed.now, self.latest_now(claim)));
                 reading.keep(Arc::clone(&listing), self.clock.moments());
                 Some(listing)
@@ -183,7 +192,7 @@ impl Engine {
 
     /// What time it is by the database, at the latest: what has passed since the claim is never taken for less than it is.
     pub(crate) fn latest_now(&self, claim: &Claim) -> Timestamp {
-        claim.work.now.plus_ms(self.clock.moments().since_ms(claim.began))
+        self.latest(claim.time())
     }
 
     /// When its objects can have been made. The provider dates them by its own clock.

@@ -1,9 +1,10 @@
-//! Reads a provider's listing to its end.
+//! Reads a provider's listing to its end, and compares its clock with ours: a listing is asked for by our time, so it proves nothing
+//! where the two are too far apart.
 
-use payment::{ObjectId, Observation, RefundObservation};
+use payment::{ObjectId, Observation, RefundObservation, Timestamp};
 use providers::{Account, Page, Span};
 
-use crate::Engine;
+use crate::{Engine, Moments, drive::CLOCKS_DIFFER_MS};
 
 /// Most pages of a listing read at once; what is beyond makes it incomplete.
 const MAX_PAGES: usize = 500;
@@ -13,10 +14,26 @@ const MAX_PAGES: usize = 500;
 pub(crate) struct Listing<O> {
     /// The objects that were read.
     pub(crate) objects: Vec<O>,
-    /// Whether every page was read, and every row on them: only then it proves anything by what it does not hold.
+    /// Whether every page was read, and every row on them, by clocks that agree: only then it proves anything by what it does not hold.
     pub(crate) complete: bool,
     /// How long the provider wants us to wait, ms.
     pub(crate) retry_after_ms: Option<i64>,
+}
+
+/// What time it was by the database, and what the process's clocks showed before it was asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OurTime {
+    pub(crate) now: Timestamp,
+    pub(crate) began: Moments,
+}
+
+/// What keeps a listing that was read to its end from proving anything.
+#[derive(Debug, Default)]
+struct Flaws {
+    /// Rows that cannot be read.
+    unreadable: usize,
+    /// How far our clock is ahead of the provider's, where they are too far apart, ms.
+    apart_ms: Option<i64>,
 }
 
 impl<O> Listing<O> {
@@ -24,17 +41,18 @@ impl<O> Listing<O> {
         Self { objects: Vec::new(), complete: false, retry_after_ms: None }
     }
 
-    /// Takes a page; where the next one begins.
-    fn take(&mut self, page: Page<O>, unreadable: &mut usize) -> Option<String> {
+    /// Takes a page that came by `now`; where the next one begins.
+    fn take(&mut self, page: Page<O>, now: Timestamp, flaws: &mut Flaws) -> Option<String> {
         match page {
             Page::Failed { retry_after_ms } => {
                 self.retry_after_ms = retry_after_ms;
                 None
             }
-            Page::Objects { objects, unreadable: more, next } => {
-                *unreadable += more;
+            Page::Objects { objects, unreadable, next, at } => {
+                flaws.unreadable += unreadable;
+                flaws.apart_ms = flaws.apart_ms.or(apart_ms(now, at));
                 self.objects.extend(objects);
-                self.complete = next.is_none() && *unreadable == 0;
+                self.complete = next.is_none() && flaws.unreadable == 0 && flaws.apart_ms.is_none();
                 next
             }
         }
@@ -47,18 +65,19 @@ impl Engine {
         &self,
         account: &Account,
         span: Span,
+        time: OurTime,
         wanted: impl Fn(&Observation) -> bool + Send,
     ) -> Listing<Observation> {
-        let (mut listing, mut unreadable, mut cursor) = (Listing::empty(), 0, None::<String>);
+        let (mut listing, mut flaws, mut cursor) = (Listing::empty(), Flaws::default(), None::<String>);
         for _ in 0..MAX_PAGES {
             let page = self.provider.list(account, span, cursor.as_deref()).await;
-            cursor = listing.take(page, &mut unreadable);
+            cursor = listing.take(page, self.latest(time), &mut flaws);
             listing.objects.retain(&wanted);
             if cursor.is_none() {
                 break;
             }
         }
-        tell_unreadable(account, unreadable);
+        flaws.tell(account);
         listing
     }
 
@@ -68,22 +87,62 @@ impl Engine {
         account: &Account,
         of: &ObjectId,
         span: Span,
+        time: OurTime,
     ) -> Listing<RefundObservation> {
-        let (mut listing, mut unreadable, mut cursor) = (Listing::empty(), 0, None::<String>);
+        let (mut listing, mut flaws, mut cursor) = (Listing::empty(), Flaws::default(), None::<String>);
         for _ in 0..MAX_PAGES {
             let page = self.provider.list_refunds(account, Some(of), span, cursor.as_deref()).await;
-            cursor = listing.take(page, &mut unreadable);
+            cursor = listing.take(page, self.latest(time), &mut flaws);
             if cursor.is_none() {
                 break;
             }
         }
-        tell_unreadable(account, unreadable);
+        flaws.tell(account);
         listing
+    }
+
+    /// What time it is by the database, at the latest: what has passed since is never taken for less than it is.
+    pub(crate) fn latest(&self, time: OurTime) -> Timestamp {
+        time.now.plus_ms(self.clock.moments().since_ms(time.began))
     }
 }
 
-fn tell_unreadable(account: &Account, unreadable: usize) {
-    if unreadable > 0 {
-        tracing::error!(account = %account.id, unreadable, "a provider's listing holds rows that cannot be read: it proves nothing");
+impl Flaws {
+    fn tell(&self, account: &Account) {
+        let unreadable = self.unreadable;
+        if unreadable > 0 {
+            tracing::error!(account = %account.id, unreadable, "a provider's listing holds rows that cannot be read: it proves nothing");
+        }
+        if let Some(apart_ms) = self.apart_ms {
+            tell_apart(account, apart_ms);
+        }
+    }
+}
+
+/// How far our clock is ahead of the provider's, where that is too far, either way, ms. A provider that does not tell the time is believed.
+pub(crate) fn apart_ms(now: Timestamp, theirs: Option<Timestamp>) -> Option<i64> {
+    theirs.map(|at| now.since_ms(at)).filter(|ahead_ms| ahead_ms.abs() > CLOCKS_DIFFER_MS)
+}
+
+pub(crate) fn tell_apart(account: &Account, apart_ms: i64) {
+    let (minutes, ahead) = (apart_ms.abs() / 60_000, if apart_ms > 0 { "ahead" } else { "behind" });
+    tracing::error!(
+        account = %account.id,
+        "this machine's clock or the provider's is wrong by {minutes} minutes (ours is {ahead}): no listing proves anything, and no gate \
+         is lifted, until it is right"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fault_31_clocks_agree_within_the_hour_that_listings_reach_further() {
+        let (now, hour) = (Timestamp(1_800_000_000_000), CLOCKS_DIFFER_MS);
+        let by = |ahead_ms: i64| apart_ms(now, Some(now.plus_ms(-ahead_ms)));
+        assert_eq!([by(0), by(hour), by(-hour)], [None; 3]);
+        assert_eq!([by(hour + 1), by(-hour - 1)], [Some(hour + 1), Some(-hour - 1)]);
+        assert_eq!(apart_ms(now, None), None);
     }
 }

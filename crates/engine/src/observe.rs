@@ -86,12 +86,11 @@ impl InHand {
     }
 
     /// A provider that does not take our credentials, or does not know our door, is the merchant's affair: never a decline (fault
-    /// 49b).
+    /// 49b). So is whoever says it in the provider's place.
     pub(crate) fn alarm<O>(&self, reply: &Reply<O>) {
-        if let Reply::NotExecuted {
-            reason: NotExecutedReason::NotAuthorized | NotExecutedReason::NotFound,
-            ..
-        } = reply
+        use NotExecutedReason::{NotAuthorized, NotFound};
+        if let Reply::NotExecuted { reason: NotAuthorized | NotFound, .. }
+        | Reply::Unknown { turned_away: Some(NotAuthorized | NotFound), .. } = reply
         {
             let account = self.account.as_ref().map_or("", ProviderAccount::as_str);
             tracing::error!(intent = %self.terms.intent, account, words = %no_object_words(reply),
@@ -170,7 +169,10 @@ pub(crate) fn no_object_words<O>(reply: &Reply<O>) -> String {
         Reply::Object(_) => "object".to_owned(),
         Reply::NotExecuted { reason, .. } => format!("not executed: {}", not_executed_words(*reason)),
         Reply::Rejected { code, .. } => format!("rejected: {code}"),
-        Reply::Unknown { reason, .. } => format!("unknown: {}", unknown_words(*reason)),
+        Reply::Unknown { turned_away: Some(reason), .. } => {
+            format!("unknown, for it is not in the provider's own words: {}", not_executed_words(*reason))
+        }
+        Reply::Unknown { reason, turned_away: None, .. } => format!("unknown: {}", unknown_words(*reason)),
     }
 }
 

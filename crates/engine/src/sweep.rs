@@ -8,7 +8,13 @@ use providers::{Account, Page, Span};
 use store::{MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, SweepRow, Tenant};
 use strangers::{Reading, Strangers, is_strange};
 
-use crate::{Engine, EngineError, drive::CLOCKS_DIFFER_MS, failpoint::failpoint, observe::InHand};
+use crate::{
+    Engine, EngineError,
+    drive::CLOCKS_DIFFER_MS,
+    failpoint::failpoint,
+    listing::{OurTime, apart_ms, tell_apart},
+    observe::InHand,
+};
 
 /// Most pages of one sweep: a gap of weeks.
 const MAX_PAGES: usize = 100_000;
@@ -26,6 +32,8 @@ pub struct Swept {
     pub held: usize,
     /// Accounts that the merchant had before, and that have to be read first.
     pub waits_for: usize,
+    /// How far our clock is ahead of the provider's, where they are too far apart to rely on what was asked for, ms.
+    pub apart_ms: Option<i64>,
     /// Whether everything was read and written down; else the gate stays, and it is read again.
     pub complete: bool,
 }
@@ -86,8 +94,9 @@ impl Engine {
     pub async fn sweep_merchant(&self, merchant: &MerchantRecord) -> Result<Swept, EngineError> {
         let account = self.account_of(merchant)?;
         let (tenant, id) = (&merchant.tenant, &merchant.account);
-        let (row, now) = self.store.sweep(tenant.clone(), id.clone()).await?;
-        let mut reading = Reading { tenant, account: &account, id, strangers: Strangers::All, others: None };
+        let (row, time) = self.swept_until(tenant, id).await?;
+        let strangers = Strangers::All;
+        let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
         let mut swept = self.sweep_from(&mut reading, &row, row.known_from).await?;
         // Nothing was sent from here yet, and the gap may have begun with another account.
         if row.gated_from.is_some() && row.swept_until == row.known_from {
@@ -95,7 +104,7 @@ impl Engine {
             swept.waits_for = gated.iter().filter(|other| other.row.known_from < row.known_from).count();
             swept.complete &= swept.waits_for == 0;
         }
-        self.swept(row, now, swept).await
+        self.swept(row, time.now, swept).await
     }
 
     /// Sweeps an account that a merchant left, with the credentials that the newest operation there was frozen with. What others
@@ -103,13 +112,24 @@ impl Engine {
     pub async fn sweep_left(&self, left: &LeftAccount) -> Result<Swept, EngineError> {
         let account = self.frozen_account(&left.tenant, &left.operation).await?;
         let (tenant, id) = (&left.tenant, &left.id);
-        let (row, now) = self.store.sweep(tenant.clone(), id.clone()).await?;
+        let (row, time) = self.swept_until(tenant, id).await?;
         // There may have been several gaps since it was read.
         let forgotten = |gap: Timestamp| gap.min(row.swept_until).plus_ms(-CLOCKS_DIFFER_MS);
         let strangers = row.gated_from.map_or(Strangers::None, |gap| Strangers::Forgotten(forgotten(gap)));
-        let mut reading = Reading { tenant, account: &account, id, strangers, others: None };
+        let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
         let swept = self.sweep_from(&mut reading, &row, Timestamp(0)).await?;
-        self.swept(row, now, swept).await
+        self.swept(row, time.now, swept).await
+    }
+
+    /// How far an account was read, and what time it is.
+    async fn swept_until(
+        &self,
+        tenant: &Tenant,
+        id: &ProviderAccount,
+    ) -> Result<(SweepRow, OurTime), EngineError> {
+        let began = self.clock.moments();
+        let (row, now) = self.store.sweep(tenant.clone(), id.clone()).await?;
+        Ok((row, OurTime { now, began }))
     }
 
     /// Reads an account from where the last sweep ended, or the gap began.
@@ -119,12 +139,18 @@ impl Engine {
         row: &SweepRow,
         known_from: Timestamp,
     ) -> Result<Swept, EngineError> {
-        let from = row.gated_from.map_or(row.swept_until, |gated| gated.min(row.swept_until));
+        let now = reading.time.now;
+        // What lies ahead of us was written down by a clock that was ahead.
+        let from = row.gated_from.map_or(row.swept_until, |gated| gated.min(row.swept_until)).min(now);
+        let known_from = if known_from > now { Timestamp(0) } else { known_from };
         // What was made before may have been paid since: as long as a payment can be waited for.
         let overlap_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
         let span = Span { from: from.plus_ms(-overlap_ms).max(known_from), to: None };
         let mut swept = self.read(reading, span).await?;
         swept.complete &= self.sweep_refunds(reading.tenant, reading.account, span).await?;
+        if let Some(apart_ms) = swept.apart_ms {
+            tell_apart(reading.account, apart_ms);
+        }
         failpoint!("sweep.read");
         Ok(swept)
     }
@@ -147,8 +173,9 @@ impl Engine {
         account_id: &ProviderAccount,
         span: Span,
     ) -> Result<Swept, EngineError> {
-        let (id, strangers) = (account_id, Strangers::All);
-        self.read(&mut Reading { tenant, account, id, strangers, others: None }, span).await
+        let (id, strangers, (_, time)) =
+            (account_id, Strangers::All, self.swept_until(tenant, account_id).await?);
+        self.read(&mut Reading { tenant, account, id, strangers, time, others: None }, span).await
     }
 
     async fn read(&self, reading: &mut Reading<'_>, span: Span) -> Result<Swept, EngineError> {
@@ -157,7 +184,9 @@ impl Engine {
         for _ in 0..MAX_PAGES {
             let page = self.provider.list(account, span, cursor.as_deref()).await;
             failpoint!("sweep.listed");
-            let Page::Objects { objects, unreadable, next, .. } = page else { break };
+            let Page::Objects { objects, unreadable, next, at } = page else { break };
+            swept.apart_ms = swept.apart_ms.or(apart_ms(self.latest(reading.time), at));
+            swept.complete &= swept.apart_ms.is_none();
             if unreadable > 0 {
                 // None that we asked for: those can be read. It must not keep the gate down for ever.
                 tracing::error!(account = %account.id, unreadable, "a listing holds rows that cannot be read; a person has to look");
@@ -282,7 +311,6 @@ impl Engine {
         };
         Ok(!story.is_some_and(|story| told(&story)))
     }
-
 }
 
 /// One row that this version cannot read, or whose seal does not open, must not hide the others, nor keep the gate down.

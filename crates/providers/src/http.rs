@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use payment::{NotExecutedReason, UnknownReason};
+use jiff::fmt::rfc2822::DateTimeParser;
+use payment::{NotExecutedReason, Timestamp, UnknownReason};
 use reqwest::{
-    Body, Client, RequestBuilder, Response, StatusCode, Url, header::RETRY_AFTER, redirect::Policy, retry,
+    Body, Client, RequestBuilder, Response, StatusCode, Url,
+    header::{DATE, HeaderMap, HeaderName, RETRY_AFTER},
+    redirect::Policy,
+    retry,
 };
 
 use crate::{
@@ -23,6 +27,8 @@ const MAX_BODY_BYTES: usize = 4 << 20;
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) retry_after_ms: Option<i64>,
+    /// When it was given, by the clock of who gave it.
+    pub(crate) at: Option<Timestamp>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -39,7 +45,7 @@ impl<O> From<NoAnswer> for Reply<O> {
     fn from(none: NoAnswer) -> Self {
         match none {
             NoAnswer::NotSent(reason) => Self::NotExecuted { reason, retry_after_ms: None },
-            NoAnswer::Unknown(reason) => Self::Unknown { reason, retry_after_ms: None },
+            NoAnswer::Unknown(reason) => Self::Unknown { reason, turned_away: None, retry_after_ms: None },
         }
     }
 }
@@ -98,8 +104,8 @@ pub(crate) async fn ask(request: RequestBuilder) -> Result<Answer, NoAnswer> {
 
 async fn read(mut response: Response) -> Result<Answer, NoAnswer> {
     let status = response.status();
-    let retry_after_s =
-        response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse::<u32>().ok());
+    let retry_after_s = text(response.headers(), RETRY_AFTER).and_then(|value| value.parse::<u32>().ok());
+    let at = text(response.headers(), DATE).and_then(moment);
     let mut body = Vec::new();
     let cut = |_| NoAnswer::Unknown(UnknownReason::NoAnswer);
     while let Some(chunk) = response.chunk().await.map_err(cut)? {
@@ -108,5 +114,15 @@ async fn read(mut response: Response) -> Result<Answer, NoAnswer> {
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Answer { status, retry_after_ms: retry_after_s.map(|s| i64::from(s) * 1000), body })
+    Ok(Answer { status, retry_after_ms: retry_after_s.map(|s| i64::from(s) * 1000), at, body })
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// A `Date`, as HTTP writes it (RFC 9110, section 5.6.7).
+fn moment(date: &str) -> Option<Timestamp> {
+    let at = DateTimeParser::new().parse_timestamp(date).ok()?;
+    Some(Timestamp(at.as_millisecond()))
 }

@@ -141,6 +141,9 @@ pub enum Reply<O = Observation> {
     Unknown {
         /// Why.
         reason: UnknownReason,
+        /// What its status says, where the words are not the provider's own: whoever stands between us may have answered after the
+        /// provider had executed it.
+        turned_away: Option<NotExecutedReason>,
         /// How long the provider wants us to wait, ms.
         retry_after_ms: Option<i64>,
     },
@@ -166,6 +169,8 @@ pub enum Page<O = Observation> {
         unreadable: usize,
         /// Where the next page begins.
         next: Option<String>,
+        /// When it was answered, by the provider's own clock, where it says so.
+        at: Option<Timestamp>,
     },
     /// No listing this time.
     Failed {

@@ -16,6 +16,7 @@ use crate::{
     Account, Encoded, Notice, Outgoing, Page, PayRequest, Provider, RefundRequest, Reply, Span,
     http::{self, Answer, NoAnswer},
 };
+use objects::Link;
 
 /// The key's documented life.
 const KEY_WINDOW_MS: i64 = 24 * 3_600_000;
@@ -99,7 +100,7 @@ impl Provider for YooKassa {
     }
 
     async fn send(&self, account: &Account, request: Outgoing) -> Reply {
-        answers::reply(self.post(account, request).await, objects::payment)
+        answers::reply(self.post(account, request).await, payment_of(account))
     }
 
     async fn send_refund(&self, account: &Account, request: Outgoing) -> Reply<RefundObservation> {
@@ -108,7 +109,7 @@ impl Provider for YooKassa {
 
     async fn query(&self, account: &Account, payment: &ObjectId) -> Reply {
         let path = encode::one(encode::PAYMENTS, payment);
-        answers::reply(self.get(account, &path, &[]).await, objects::payment)
+        answers::reply(self.get(account, &path, &[]).await, payment_of(account))
     }
 
     async fn query_refund(&self, account: &Account, refund: &ObjectId) -> Reply<RefundObservation> {
@@ -118,7 +119,7 @@ impl Provider for YooKassa {
 
     async fn list(&self, account: &Account, span: Span, cursor: Option<&str>) -> Page<Observation> {
         let filters = encode::filters(span, cursor);
-        answers::page(self.get(account, encode::PAYMENTS, &filters).await, objects::payment)
+        answers::page(self.get(account, encode::PAYMENTS, &filters).await, payment_of(account))
     }
 
     async fn list_refunds(
@@ -140,4 +141,10 @@ impl Provider for YooKassa {
     fn has_reached(&self, now: &ObjectStatus, announced: &str) -> bool {
         notices::has_reached(now, announced)
     }
+}
+
+/// Reads an account's payments.
+fn payment_of(account: &Account) -> impl Fn(objects::Payment) -> Option<Observation> + use<> {
+    let link = Link::of(&account.url);
+    move |written| objects::payment(written, link)
 }

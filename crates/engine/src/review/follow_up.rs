@@ -11,6 +11,7 @@ use crate::{
     Engine, EngineError,
     drive::CLOCKS_DIFFER_MS,
     follow_up::{KEY_DEAD_MS, key_is_dead},
+    listing::OurTime,
     observe::{InHand, status_words},
 };
 
@@ -188,7 +189,8 @@ impl Engine {
     async fn absent_refund(&self, account: &Account, claimed: &Claimed, follow_up: &FollowUp) -> Judgement {
         let from = claimed.operation.first_sent_at.unwrap_or(claimed.now);
         let span = Span { from: from.plus_ms(-CLOCKS_DIFFER_MS), to: None };
-        let listing = self.list_refunds(account, &follow_up.target, span).await;
+        let time = OurTime { now: claimed.now, began: self.clock.moments() };
+        let listing = self.list_refunds(account, &follow_up.target, span, time).await;
         if listing.objects.iter().any(|seen| seen.operation == Some(claimed.operation.id)) {
             return Err("the listing holds this refund".to_owned());
         }

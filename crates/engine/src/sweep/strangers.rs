@@ -5,7 +5,7 @@ use payment::{ObjectStatus, Observation, ProviderAccount, State, Terms, Timestam
 use providers::Account;
 use store::{IntentRecord, Standing, StrangerRecord, Tenant};
 
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, listing::OurTime};
 
 /// Which of the objects that no intent of ours asked for concern us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub(super) struct Reading<'a> {
     pub(super) account: &'a Account,
     pub(super) id: &'a ProviderAccount,
     pub(super) strangers: Strangers,
+    /// When it began.
+    pub(super) time: OurTime,
     /// Whose payments may lie in the same account: whose lay there last is asked first. None before somebody has to be asked.
     pub(super) others: Option<Vec<Tenant>>,
 }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use payment::{OperationKind, RefundStatus};
+use payment::{NotExecutedReason, OperationKind, RefundStatus};
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -18,7 +18,7 @@ use crate::{
     follow_ups::{KINDS, finish, open, ready_for, refund, step, sum_of},
     merchant::{ACCOUNT, secret_of},
     scenarios,
-    world::World,
+    world::{HOUR, World},
 };
 
 scenarios! {
@@ -26,6 +26,8 @@ scenarios! {
     fault_49b_a_question_that_is_turned_away_alarms_too,
     fault_49b_a_refund_a_capture_and_a_cancel_alarm_as_well,
     fault_49b_so_do_questions_about_them,
+    fault_49b_a_firewall_that_turns_us_away_alarms_too,
+    fault_31_a_clock_that_is_off_is_told_in_words,
     what_passes_by_itself_alarms_nobody,
 }
 
@@ -124,6 +126,36 @@ async fn fault_49b_a_refund_a_capture_and_a_cancel_alarm_as_well(world: World) {
         finish(&world, &engine, &offer, id).await;
         assert_eq!(log.alarms(), [""; 0], "{kind:?}");
     }
+}
+
+/// It may stand between us for good, and what it says may be true.
+async fn fault_49b_a_firewall_that_turns_us_away_alarms_too(world: World) {
+    let (engine, (log, _guard)) = (world.engine(), Log::open());
+    for (order, reason, alarms) in [
+        ("1", NotExecutedReason::NotAuthorized, 1),
+        ("2", NotExecutedReason::NotFound, 1),
+        ("3", NotExecutedReason::RateLimited, 0),
+    ] {
+        world.bank.next([Fault::TurnedAway(reason)]);
+        world.paying(&engine, order).await;
+        let told = log.alarms();
+        assert_eq!(told.len(), alarms, "{told:?}");
+        assert!(told.iter().all(|line| line.contains("not in the provider's own words")), "{told:?}");
+    }
+}
+
+async fn fault_31_a_clock_that_is_off_is_told_in_words(world: World) {
+    let (engine, (log, _guard)) = (world.engine(), Log::open());
+    engine.start().await.unwrap();
+    for (ahead_ms, words) in [(2 * HOUR, "ours is behind"), (-2 * HOUR, "ours is ahead")] {
+        world.bank.tells_time(ahead_ms);
+        engine.sweep_merchant(&world.merchant().await).await.unwrap();
+        let told = log.told("clock or the provider's is wrong by 120 minutes");
+        assert!(told.len() == 1 && told[0].contains(words) && told[0].contains(ACCOUNT), "{told:?}");
+    }
+    world.bank.tells_time(HOUR);
+    engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    assert_eq!(log.told("clock"), [""; 0]);
 }
 
 async fn fault_49b_so_do_questions_about_them(world: World) {

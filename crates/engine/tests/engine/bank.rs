@@ -81,6 +81,8 @@ struct Books {
     refund_decisions: VecDeque<RefundStatus>,
     secrets: BTreeMap<String, String>,
     listing: Listing,
+    /// What it says of the time: nothing, or how far its clock is ahead of ours.
+    tells_time: Option<i64>,
     /// The next listings wait here before their first page.
     listing_gates: VecDeque<Arc<Notify>>,
     reading: usize,
@@ -251,7 +253,8 @@ impl Bank {
         let next = (found.len() > start + page).then(|| (start + page).to_string());
         let objects = found.into_iter().skip(start).take(page).map(|(_, seen)| seen).collect();
         let unreadable = if next.is_none() { unreadable } else { 0 };
-        Page::Objects { objects, unreadable, next }
+        let at = books.tells_time.map(|ahead_ms| now.plus_ms(ahead_ms));
+        Page::Objects { objects, unreadable, next, at }
     }
 }
 

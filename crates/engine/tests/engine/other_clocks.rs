@@ -1,15 +1,23 @@
 //! The provider dates its objects by its own clock, which may be up to an hour from ours, either way: what a listing is asked for
-//! allows for it. Else what took money would be taken for absent.
+//! allows for it. Else what took money would be taken for absent. Further apart (fault 31), a listing proves nothing, and nothing ends.
+
+use std::sync::Arc;
 
 use engine::{Resolved, Verdict};
 use payment::{OperationState, StateName};
+use store::SweepRow;
+use tokio::sync::Notify;
 
 use crate::{
     bank::Fault,
     follow_ups::{finish, now, refund, state},
+    merchant::tenant,
     review::resolve,
     scenarios,
-    world::{EXECUTE_MS, HOUR, MINUTE, Offer, TOKEN_LIFE_MS, World},
+    world::{
+        DAY, EXECUTE_MS, GAP_MS, HOUR, MINUTE, Offer, SECOND, SILENCE_MS, TOKEN_LIFE_MS, TOKEN_MARGIN_MS,
+        World,
+    },
 };
 
 scenarios! {
@@ -17,6 +25,12 @@ scenarios! {
     r10_a_payment_dated_long_after_its_token_died_is_found,
     a_refund_dated_before_its_own_send_is_found,
     a_refund_dated_before_its_own_send_contradicts_a_person,
+    fault_31_clocks_too_far_apart_prove_no_absence,
+    fault_31_clocks_that_drift_apart_while_it_is_read_prove_no_absence,
+    fault_31_clocks_too_far_apart_lift_no_gate,
+    fault_31_clocks_too_far_apart_move_no_sweep,
+    fault_31_a_sweep_that_was_written_down_ahead_of_us_hides_nothing,
+    fault_31_clocks_too_far_apart_prove_no_refund_absent,
 }
 
 /// Almost an hour.
@@ -77,4 +91,141 @@ async fn a_refund_dated_before_its_own_send_contradicts_a_person(world: World) {
     let resolved = resolve(&engine, operation, Verdict::NotExecuted).await;
     let Resolved::Refused(words) = resolved else { panic!("{resolved:?}") };
     assert!(words.contains("the listing holds this refund"), "{words}");
+}
+
+/// The sweep's progress, by the database.
+async fn sweep_row(world: &World) -> SweepRow {
+    world.store.sweep(tenant(), world.merchant().await.account).await.unwrap().0
+}
+
+/// A charge whose answer was lost, dated by the bank's right clock; ours is two hours ahead, or behind.
+async fn fault_31_clocks_too_far_apart_prove_no_absence(world: World) {
+    let engine = world.engine();
+    for (order, ahead_ms) in [("ahead", -2 * HOUR), ("behind", 2 * HOUR)] {
+        world.bank.tells_time(ahead_ms);
+        world.bank.next([Fault::LoseAnswer]);
+        let offer = world.paying(&engine, order).await;
+        let object = world.bank.objects().pop().unwrap();
+        world.bank.dates(&object.id, ahead_ms);
+        world.clock.advance(EXECUTE_MS + TOKEN_LIFE_MS + TOKEN_MARGIN_MS);
+        for _ in 0..4 {
+            world.wake(&engine, &offer).await;
+            assert_eq!(world.state(&offer).await, StateName::Confirming, "{order}");
+            assert_eq!(world.story(&offer).await.operation.absent_since, None, "{order}");
+        }
+        let resolved = resolve(&engine, offer.intent.id, Verdict::NotCharged).await;
+        assert!(matches!(resolved, Resolved::Refused(_)), "{order}: {resolved:?}");
+        // It is right again, and so is what it dates.
+        world.bank.tells_time(0);
+        world.bank.dates(&object.id, -ahead_ms);
+        assert_eq!(ends(&world, &offer).await, StateName::Succeeded);
+    }
+    assert_eq!(world.bank.charges(), 2);
+}
+
+/// A clock that was right when the listing was begun.
+async fn fault_31_clocks_that_drift_apart_while_it_is_read_prove_no_absence(world: World) {
+    let engine = world.engine();
+    world.bank.tells_time(0);
+    world.bank.next([Fault::LoseRequest]);
+    let offer = world.paying(&engine, "1").await;
+    world.clock.advance(EXECUTE_MS + TOKEN_LIFE_MS + TOKEN_MARGIN_MS);
+    let gate = Arc::new(Notify::new());
+    world.bank.listing_waits(Arc::clone(&gate));
+    let claim = engine.claim_due(1, Vec::new()).await.unwrap().remove(0);
+    let reading = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.drive(claim).await }
+    });
+    while world.bank.reading() == 0 {
+        tokio::task::yield_now().await;
+    }
+    world.clock.set_wall(2 * HOUR);
+    gate.notify_one();
+    reading.await.unwrap().unwrap();
+    assert_eq!(world.story(&offer).await.operation.absent_since, None);
+    world.clock.set_wall(-2 * HOUR);
+    assert_eq!(ends(&world, &offer).await, StateName::Canceled);
+}
+
+async fn fault_31_clocks_too_far_apart_lift_no_gate(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.clock.advance(SILENCE_MS + 1);
+    assert!(engine.start().await.unwrap(), "the gate is down");
+    let merchant = world.merchant().await;
+    for ahead_ms in [-2 * HOUR, 2 * HOUR, HOUR + 1] {
+        world.bank.tells_time(ahead_ms);
+        assert!(!engine.sweep_merchant(&merchant).await.unwrap().complete);
+        assert!(sweep_row(&world).await.gated_from.is_some(), "{ahead_ms}");
+    }
+    let offer = world.offer(&engine, "1").await;
+    engine.submit(offer.submission("tok_1")).await.unwrap();
+    engine.run_once().await.unwrap();
+    assert_eq!((world.state(&offer).await, world.bank.sends()), (StateName::Processing, 0));
+    world.bank.tells_time(HOUR);
+    assert!(engine.sweep_merchant(&merchant).await.unwrap().complete);
+    assert_eq!(ends(&world, &offer).await, StateName::Succeeded);
+}
+
+/// What it finds is written down all the same.
+async fn fault_31_clocks_too_far_apart_move_no_sweep(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    let before = sweep_row(&world).await.swept_until;
+    world.bank.tells_time(-DAY);
+    world.clock.advance(SECOND);
+    let swept = engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    assert_eq!((swept.complete, swept.apart_ms), (false, Some(DAY)));
+    assert_eq!(sweep_row(&world).await.swept_until, before);
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+    world.bank.tells_time(0);
+    assert!(engine.sweep_merchant(&world.merchant().await).await.unwrap().complete);
+    assert_eq!(sweep_row(&world).await.swept_until, world.clock.now());
+}
+
+/// Where the provider does not tell the time, a clock that was a day ahead could not be noticed.
+async fn fault_31_a_sweep_that_was_written_down_ahead_of_us_hides_nothing(world: World) {
+    let engine = world.engine();
+    world.clock.advance(DAY);
+    engine.start().await.unwrap();
+    assert!(engine.sweep_merchant(&world.merchant().await).await.unwrap().complete);
+    world.clock.advance(-DAY);
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    world.clock.advance(MINUTE);
+    engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+}
+
+async fn fault_31_clocks_too_far_apart_prove_no_refund_absent(world: World) {
+    let engine = world.engine();
+    let offer = world.paying(&engine, "1").await;
+    world.bank.every(Some(Fault::LoseRequest));
+    let operation = refund(&engine, &offer, "500.00").await.id;
+    assert!(engine.run_once().await.unwrap());
+    world.bank.every(None);
+    world.bank.tells_time(2 * HOUR);
+    let execute_until = now(&world, &offer, operation).await.execute_until.unwrap();
+    world.clock.advance(execute_until.since_ms(world.clock.now()) + 2 * HOUR);
+    for _ in 0..3 {
+        assert!(engine.run_once().await.unwrap());
+        assert_eq!(now(&world, &offer, operation).await.absent_since, None);
+        world.clock.advance(GAP_MS);
+    }
+    let refused = resolve(&engine, operation, Verdict::NotExecuted).await;
+    assert!(matches!(refused, Resolved::Refused(_)), "{refused:?}");
+    world.bank.tells_time(0);
+    world.clock.advance(GAP_MS);
+    engine.run_once().await.unwrap();
+    assert!(now(&world, &offer, operation).await.absent_since.is_some());
+    world.clock.advance(GAP_MS);
+    world.bank.tells_time(2 * HOUR);
+    let refused = resolve(&engine, operation, Verdict::NotExecuted).await;
+    assert!(matches!(refused, Resolved::Refused(_)), "{refused:?}");
+    world.bank.tells_time(0);
+    let resolved = resolve(&engine, operation, Verdict::NotExecuted).await;
+    assert!(matches!(resolved, Resolved::Done(_)), "{resolved:?}");
 }

@@ -1,6 +1,8 @@
 //! What a provider can do to a request, and what must be true in the end: one charge, and never success without its word.
 
-use payment::{Ending, Mismatch, ObjectStatus, ReviewReason, State, StateName, UnknownReason};
+use payment::{
+    Ending, Mismatch, NotExecutedReason, ObjectStatus, ReviewReason, State, StateName, UnknownReason,
+};
 
 use crate::{
     bank::{Fault, Lie, pending},
@@ -22,6 +24,7 @@ scenarios! {
     fault_47_another_order_is_told_with_each_step_and_not_with_each_look,
     a_provider_that_names_no_order_tells_nothing_new,
     fault_49b_401_is_no_decline,
+    fault_49b_a_firewalls_403_after_the_charge_ends_nothing,
     fault_49d_what_was_paid_stays_recorded,
     a_query_that_fails_changes_nothing,
     every_fault_in_a_row_is_one_charge,
@@ -51,6 +54,22 @@ async fn fault_41_500_after_the_charge(world: World) {
 
 async fn fault_47_garbage_is_asked_again(world: World) {
     confirming_then_succeeded(&world, Fault::Garbage, 2).await;
+}
+
+/// To a payment, and when nothing may be sent any more the listing has it.
+async fn fault_49b_a_firewalls_403_after_the_charge_ends_nothing(world: World) {
+    let engine = world.engine();
+    for reason in
+        [NotExecutedReason::NotAuthorized, NotExecutedReason::NotFound, NotExecutedReason::RateLimited]
+    {
+        let (order, charges) = (format!("{reason:?}"), world.bank.charges());
+        world.bank.next([Fault::TurnedAway(reason)]);
+        let offer = world.paying(&engine, &order).await;
+        assert_eq!(world.state(&offer).await, StateName::Confirming, "{reason:?}");
+        world.clock.advance(EXECUTE_MS);
+        world.settle(&engine).await;
+        assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, charges + 1));
+    }
 }
 
 async fn fault_39_the_request_is_repeated_on_the_way(world: World) {

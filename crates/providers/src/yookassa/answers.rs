@@ -44,7 +44,8 @@ struct List {
     next_cursor: Option<String>,
 }
 
-/// The answer to a send or a query. `read` takes the object as it is written.
+/// The answer to a send or a query. `read` takes the object as it is written. That nothing was executed is believed only in YooKassa's
+/// own words: a firewall or a proxy may turn an answer away that came after the charge.
 pub(super) fn reply<W: DeserializeOwned, O>(
     answer: Result<Answer, NoAnswer>,
     read: impl FnOnce(W) -> Option<O>,
@@ -54,32 +55,42 @@ pub(super) fn reply<W: DeserializeOwned, O>(
         Err(none) => return none.into(),
     };
     let retry_after_ms = wait_ms(&answer);
-    let unknown = |reason| Reply::Unknown { reason, retry_after_ms };
-    let not_executed = |reason| Reply::NotExecuted { reason, retry_after_ms };
+    let unknown = |reason| Reply::Unknown { reason, turned_away: None, retry_after_ms };
+    let turned_away = |reason| match own_error(&answer) {
+        Some(_) => Reply::NotExecuted { reason, retry_after_ms },
+        None => {
+            let (why, turned_away) = (UnknownReason::Unreadable, Some(reason));
+            Reply::Unknown { reason: why, turned_away, retry_after_ms }
+        }
+    };
     match answer.status {
         StatusCode::OK | StatusCode::CREATED => serde_json::from_slice(&answer.body)
             .ok()
             .and_then(read)
             .map_or(unknown(UnknownReason::Unreadable), Reply::Object),
         StatusCode::ACCEPTED => unknown(UnknownReason::Accepted),
-        StatusCode::BAD_REQUEST => match serde_json::from_slice::<ErrorBody>(&answer.body) {
+        StatusCode::BAD_REQUEST => match own_error(&answer) {
             // Our key came with another request before: one that this database does not know, so what became of it is not known.
-            Ok(body) if body.kind == "error" && body.parameter.as_deref() == Some(KEY_HEADER) => {
+            Some(body) if body.parameter.as_deref() == Some(KEY_HEADER) => {
                 unknown(UnknownReason::RejectedAfterUnknown)
             }
-            Ok(body) if body.kind == "error" => {
+            Some(body) => {
                 let (code, message) = (capped(body.code, MAX_CODE), capped(body.description, MAX_WORDS));
                 Reply::Rejected { code, message }
             }
-            // Not YooKassa's own words: a proxy's, perhaps.
-            Ok(_) | Err(_) => unknown(UnknownReason::Unreadable),
+            None => unknown(UnknownReason::Unreadable),
         },
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => not_executed(NotExecutedReason::NotAuthorized),
-        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => not_executed(NotExecutedReason::NotFound),
-        StatusCode::TOO_MANY_REQUESTS => not_executed(NotExecutedReason::RateLimited),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => turned_away(NotExecutedReason::NotAuthorized),
+        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => turned_away(NotExecutedReason::NotFound),
+        StatusCode::TOO_MANY_REQUESTS => turned_away(NotExecutedReason::RateLimited),
         status if status.is_server_error() => unknown(UnknownReason::ProviderError),
         _ => unknown(UnknownReason::Unreadable),
     }
+}
+
+/// An error in YooKassa's own words.
+fn own_error(answer: &Answer) -> Option<ErrorBody> {
+    serde_json::from_slice(&answer.body).ok().filter(|body: &ErrorBody| body.kind == "error")
 }
 
 /// A page of a listing. `read` takes a row as it is written.
@@ -95,7 +106,7 @@ pub(super) fn page<W: DeserializeOwned, O>(
     let rows = list.items.len();
     let read_row = |row| serde_json::from_value(row).ok().and_then(&read);
     let objects: Vec<_> = list.items.into_iter().filter_map(read_row).collect();
-    Page::Objects { unreadable: rows - objects.len(), objects, next: list.next_cursor }
+    Page::Objects { unreadable: rows - objects.len(), objects, next: list.next_cursor, at: answer.at }
 }
 
 /// The first `most` characters: a provider's texts are kept and shown, and nothing promises that they are short.
@@ -119,19 +130,30 @@ mod tests {
     use payment::Observation;
 
     use super::*;
-    use crate::yookassa::{fixtures::PAID, objects};
+    use crate::yookassa::{
+        fixtures::PAID,
+        objects::{self, Link},
+    };
 
     fn answer(status: u16, body: &str) -> Result<Answer, NoAnswer> {
         let status = StatusCode::from_u16(status).unwrap();
-        Ok(Answer { status, retry_after_ms: None, body: body.as_bytes().to_vec() })
+        Ok(Answer { status, retry_after_ms: None, at: None, body: body.as_bytes().to_vec() })
     }
 
     fn told(status: u16, body: &str) -> Reply {
-        reply(answer(status, body), objects::payment)
+        reply(answer(status, body), written)
+    }
+
+    fn written(payment: objects::Payment) -> Option<Observation> {
+        objects::payment(payment, Link::Https)
+    }
+
+    fn unknown(reason: UnknownReason) -> Reply {
+        Reply::Unknown { reason, turned_away: None, retry_after_ms: None }
     }
 
     fn listed(answer: Result<Answer, NoAnswer>) -> Page {
-        page(answer, objects::payment)
+        page(answer, written)
     }
 
     #[test]
@@ -145,17 +167,23 @@ mod tests {
         let bodies =
             ["", "<html>", "{}", "null", "[]", &PAID[..40], &zero, &strange, &number, &twice, &nested, &long];
         for body in bodies {
-            let expected = Reply::Unknown { reason: UnknownReason::Unreadable, retry_after_ms: None };
-            assert_eq!(told(200, body), expected, "{:.80}", body);
+            assert_eq!(told(200, body), unknown(UnknownReason::Unreadable), "{:.80}", body);
         }
         for status in [500, 502, 503, 504] {
-            let expected = Reply::Unknown { reason: UnknownReason::ProviderError, retry_after_ms: None };
-            assert_eq!(told(status, PAID), expected, "{status}");
+            assert_eq!(told(status, PAID), unknown(UnknownReason::ProviderError), "{status}");
         }
         for status in [201, 204, 206, 301, 302, 408, 409, 422] {
             assert_eq!(matches!(told(status, PAID), Reply::Object(_)), status == 201, "{status}");
         }
     }
+
+    const TURNED_AWAY: [(u16, NotExecutedReason); 5] = [
+        (401, NotExecutedReason::NotAuthorized),
+        (403, NotExecutedReason::NotAuthorized),
+        (404, NotExecutedReason::NotFound),
+        (405, NotExecutedReason::NotFound),
+        (429, NotExecutedReason::RateLimited),
+    ];
 
     #[test]
     fn errors_mean_what_semantics_say() {
@@ -164,14 +192,32 @@ mod tests {
             Reply::Rejected { code: "invalid_request".to_owned(), message: "Bad amount".to_owned() };
         assert_eq!(told(400, error), rejected);
         assert!(matches!(told(400, "nginx"), Reply::Unknown { .. }));
-        for (status, reason) in [
-            (401, NotExecutedReason::NotAuthorized),
-            (403, NotExecutedReason::NotAuthorized),
-            (404, NotExecutedReason::NotFound),
-            (405, NotExecutedReason::NotFound),
-            (429, NotExecutedReason::RateLimited),
-        ] {
+        for (status, reason) in TURNED_AWAY {
             assert_eq!(told(status, error), Reply::NotExecuted { reason, retry_after_ms: None }, "{status}");
+        }
+    }
+
+    /// Who stands between us may have turned away the answer to what was executed.
+    #[test]
+    fn r10_fault_49b_being_turned_away_is_believed_only_in_yookassas_own_words() {
+        let others = [
+            "",
+            "<html>403</html>",
+            "null",
+            "{}",
+            r#"{"type":"list"}"#,
+            r#"{"error":"no"}"#,
+            r#"{"type":7}"#,
+        ];
+        for (status, reason) in TURNED_AWAY {
+            for body in others {
+                let expected = Reply::Unknown {
+                    reason: UnknownReason::Unreadable,
+                    turned_away: Some(reason),
+                    retry_after_ms: None,
+                };
+                assert_eq!(told(status, body), expected, "{status} {body}");
+            }
         }
     }
 
@@ -179,8 +225,7 @@ mod tests {
     #[test]
     fn r10_a_key_that_came_with_another_request_says_that_something_was_sent_and_not_what_became_of_it() {
         let error = r#"{"type":"error","id":"x","code":"invalid_request","description":"Key was used","parameter":"Idempotence-Key"}"#;
-        let reason = UnknownReason::RejectedAfterUnknown;
-        assert_eq!(told(400, error), Reply::Unknown { reason, retry_after_ms: None });
+        assert_eq!(told(400, error), unknown(UnknownReason::RejectedAfterUnknown));
     }
 
     #[test]
@@ -201,6 +246,7 @@ mod tests {
     fn fault_202_says_in_its_body_how_long_to_wait() {
         let accepted = |retry_after_ms| Reply::<Observation>::Unknown {
             reason: UnknownReason::Accepted,
+            turned_away: None,
             retry_after_ms,
         };
         let processing = r#"{"type":"processing","description":"…","retry_after":1800}"#;
@@ -215,7 +261,7 @@ mod tests {
     #[test]
     fn a_listing_counts_what_it_cannot_read() {
         let body = format!(r#"{{"type":"list","items":[{PAID},{{"id":"odd"}},7,null],"next_cursor":"c2"}}"#);
-        let Page::Objects { objects, unreadable, next } = listed(answer(200, &body)) else {
+        let Page::Objects { objects, unreadable, next, .. } = listed(answer(200, &body)) else {
             panic!("no page")
         };
         assert_eq!((objects.len(), unreadable, next.as_deref()), (1, 3, Some("c2")));
@@ -226,7 +272,7 @@ mod tests {
         let empty = r#"{"type":"list","items":[]}"#;
         assert_eq!(
             listed(answer(200, empty)),
-            Page::Objects { objects: Vec::new(), unreadable: 0, next: None }
+            Page::Objects { objects: Vec::new(), unreadable: 0, next: None, at: None }
         );
         for status in [401, 404, 429, 500] {
             assert_eq!(listed(answer(status, empty)), Page::Failed { retry_after_ms: None });

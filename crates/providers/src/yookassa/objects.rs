@@ -6,6 +6,7 @@ use payment::{
     Currency, Ending, IntentId, Money, ObjectId, ObjectStatus, Observation, OperationId, OrderId, PaidWith,
     RefundObservation, RefundStatus, Timestamp,
 };
+use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -77,11 +78,35 @@ struct CancellationDetails {
     reason: String,
 }
 
-/// A payment in our words. `None`: a status, a sum or an id that cannot be.
-pub(super) fn payment(payment: Payment) -> Option<Observation> {
+/// Which pages a shopper may be led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Link {
+    /// Encrypted ones.
+    Https,
+    /// Plain ones as well: the account itself is asked in the clear, as a sandbox is.
+    Http,
+}
+
+impl Link {
+    /// As an account's base allows.
+    pub(super) fn of(base: &str) -> Self {
+        if base.starts_with("http://") { Self::Http } else { Self::Https }
+    }
+
+    /// A page's address, if it is one: never a script, nor a file. It is passed on as it was understood.
+    fn read(self, address: &str) -> Option<String> {
+        let url = Url::parse(address).ok()?;
+        let allowed = url.scheme() == "https" || (self == Self::Http && url.scheme() == "http");
+        allowed.then(|| url.into())
+    }
+}
+
+/// A payment in our words; what is said beside status, sum and id, and cannot be, is left out. `None`: one of these three cannot be.
+pub(super) fn payment(payment: Payment, link: Link) -> Option<Observation> {
     let status = match payment.status.as_str() {
         "pending" => {
-            ObjectStatus::Pending { confirmation_url: payment.confirmation.and_then(|c| c.confirmation_url) }
+            let address = payment.confirmation.and_then(|confirmation| confirmation.confirmation_url);
+            ObjectStatus::Pending { confirmation_url: address.and_then(|address| link.read(&address)) }
         }
         "waiting_for_capture" => ObjectStatus::WaitingForCapture,
         "succeeded" => ObjectStatus::Succeeded,
@@ -160,7 +185,7 @@ mod tests {
     use crate::yookassa::fixtures::{PAID, REFUND};
 
     fn read_payment(text: &str) -> Option<Observation> {
-        payment(serde_json::from_str(text).ok()?)
+        payment(serde_json::from_str(text).ok()?, Link::Https)
     }
 
     fn read_refund(text: &str) -> Option<RefundObservation> {
@@ -192,6 +217,39 @@ mod tests {
             );
             let seen = read_payment(&text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!((seen.intent, seen.order), (None, None), "{metadata}");
+        }
+    }
+
+    #[test]
+    fn fault_hostile_a_page_that_is_no_web_page_is_left_out() {
+        let led_to = |address: &str, link| {
+            let pending =
+                format!(r#""pending","confirmation":{{"type":"redirect","confirmation_url":"{address}"}}"#);
+            let written = serde_json::from_str(&PAID.replace(r#""succeeded""#, &pending)).unwrap();
+            let Some(Observation { status: ObjectStatus::Pending { confirmation_url }, .. }) =
+                payment(written, link)
+            else {
+                panic!("its status, sum and id are told: {address}")
+            };
+            confirmation_url
+        };
+        let (https, http) = ("https://bank.example/3ds?a=b", "http://127.0.0.1:4000/confirm/1");
+        assert_eq!(led_to(https, Link::of("https://api.example")).as_deref(), Some(https));
+        assert_eq!(led_to(https, Link::of("http://127.0.0.1:4000")).as_deref(), Some(https));
+        assert_eq!(led_to(http, Link::of("http://127.0.0.1:4000")).as_deref(), Some(http));
+        assert_eq!(led_to(http, Link::of("https://api.example")), None);
+        for odd in [
+            "javascript:alert(1)",
+            " JavaScript:alert(1)",
+            "java\\tscript:alert(1)",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "//bank.example/3ds",
+            "/3ds",
+            "",
+            "https://",
+        ] {
+            assert_eq!([Link::Https, Link::Http].map(|link| led_to(odd, link)), [None, None], "{odd}");
         }
     }
 

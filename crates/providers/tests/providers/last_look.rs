@@ -29,7 +29,7 @@ fn not_executed(reason: NotExecutedReason) -> Reply {
 }
 
 fn no_answer() -> Reply {
-    Reply::Unknown { reason: UnknownReason::NoAnswer, retry_after_ms: None }
+    Reply::Unknown { reason: UnknownReason::NoAnswer, turned_away: None, retry_after_ms: None }
 }
 
 async fn never_happens(what: impl Future) {

@@ -44,6 +44,10 @@ fn frozen(encoded: Encoded) -> Outgoing {
     Outgoing { path: encoded.path, ..outgoing(encoded.body, &Looks::default(), true) }
 }
 
+fn unreadable<O>() -> Reply<O> {
+    Reply::Unknown { reason: UnknownReason::Unreadable, turned_away: None, retry_after_ms: None }
+}
+
 /// One exchange: what arrived, and what the caller got.
 async fn exchange<R>(
     (status, header, told): (u16, &str, &str),
@@ -136,7 +140,7 @@ async fn a_payment_is_no_refund_and_never_read_as_one() {
     let (_, reply) =
         exchange((200, "", PAYMENT), async |bank, account| bank.query_refund(account, &object("rf-1")).await)
             .await;
-    assert_eq!(reply, Reply::Unknown { reason: UnknownReason::Unreadable, retry_after_ms: None });
+    assert_eq!(reply, unreadable());
 }
 
 #[tokio::test]
@@ -178,8 +182,28 @@ async fn a_listing_keeps_to_its_span_and_goes_on_from_its_cursor() {
     let filters =
         "created_at.gte=2026-11-30T10%3A00%3A00.123Z&limit=100&created_at.lte=2026-11-30T11%3A00%3A00Z";
     assert_eq!(arrived.line(), format!("GET /v3/payments?{filters}&cursor=x%26y"));
-    let Page::Objects { objects, unreadable, next } = page else { panic!("{page:?}") };
+    let Page::Objects { objects, unreadable, next, .. } = page else { panic!("{page:?}") };
     assert_eq!((objects.len(), unreadable, next.as_deref()), (1, 0, Some("a&b=c")));
+}
+
+/// By its `Date`; without one it says nothing.
+#[tokio::test]
+async fn fault_31_a_page_tells_the_providers_time() {
+    let span = Span { from: Timestamp(0), to: None };
+    let list = async |bank: &YooKassa, account: &Account| bank.list(account, span, None).await;
+    let list_refunds =
+        async |bank: &YooKassa, account: &Account| bank.list_refunds(account, None, span, None).await;
+    for (header, told) in [
+        ("date: Mon, 30 Nov 2026 10:00:00 GMT\r\n", Some(Timestamp(1_796_032_800_000))),
+        ("date: yesterday\r\n", None),
+        ("", None),
+    ] {
+        let empty = (200, header, r#"{"type":"list","items":[]}"#);
+        let (_, Page::Objects { at, .. }) = exchange(empty, list).await else { panic!("no page") };
+        assert_eq!(at, told, "{header}");
+        let (_, Page::Objects { at, .. }) = exchange(empty, list_refunds).await else { panic!("no page") };
+        assert_eq!(at, told, "{header}");
+    }
 }
 
 #[tokio::test]
@@ -193,7 +217,7 @@ async fn refunds_are_listed_of_one_payment_or_of_all() {
         .await;
         let filters = "created_at.gte=1970-01-01T00%3A00%3A00Z&limit=100";
         assert_eq!(arrived.line(), format!("GET /v3/refunds?{filters}{rest}"));
-        let Page::Objects { objects, unreadable, next } = page else { panic!("{page:?}") };
+        let Page::Objects { objects, unreadable, next, .. } = page else { panic!("{page:?}") };
         assert_eq!((objects.len(), unreadable, next), (1, 1, None));
     }
 }
@@ -215,8 +239,12 @@ async fn a_retry_after_reaches_the_caller_from_sends_and_from_failed_pages() {
     for (header, retry_after_ms) in waits {
         let (_, page) = exchange((429, header, "{}"), list).await;
         assert_eq!(page, Page::Failed { retry_after_ms }, "{header}");
-        let (_, reply) = exchange((429, header, "{}"), send).await;
-        assert_eq!(reply, Reply::NotExecuted { reason: NotExecutedReason::RateLimited, retry_after_ms });
+        let reason = NotExecutedReason::RateLimited;
+        let (_, reply) = exchange((429, header, r#"{"type":"error"}"#), send).await;
+        assert_eq!(reply, Reply::NotExecuted { reason, retry_after_ms });
+        let (_, reply) = exchange((429, header, "slow down"), send).await;
+        let (why, turned_away) = (UnknownReason::Unreadable, Some(reason));
+        assert_eq!(reply, Reply::Unknown { reason: why, turned_away, retry_after_ms });
     }
 }
 
@@ -225,5 +253,5 @@ async fn fault_hostile_an_endless_answer_is_unknown() {
     let long = format!("{}{PAYMENT}", " ".repeat(5 << 20));
     let (_, reply) =
         exchange((200, "", &long), async |bank, account| bank.query(account, &object("2f-1")).await).await;
-    assert_eq!(reply, Reply::Unknown { reason: UnknownReason::Unreadable, retry_after_ms: None });
+    assert_eq!(reply, unreadable());
 }

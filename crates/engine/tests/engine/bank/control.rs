@@ -99,6 +99,18 @@ impl Bank {
         ledger.refunds.iter_mut().for_each(|refund| refund.at = refund.at.plus_ms(ms));
     }
 
+    /// Its answers carry the time from now on, by a clock that is so far ahead of ours.
+    pub fn tells_time(&self, ahead_ms: i64) {
+        self.books().tells_time = Some(ahead_ms);
+    }
+
+    /// An object is dated so much later.
+    pub fn dates(&self, id: &ObjectId, ms: i64) {
+        let mut books = self.books();
+        let object = books.ledger.object(id);
+        object.at = object.at.plus_ms(ms);
+    }
+
     pub fn lies(&self, lie: Option<Lie>) {
         self.books().ledger.lie = lie;
     }

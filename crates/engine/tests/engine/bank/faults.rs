@@ -25,6 +25,8 @@ pub enum Fault {
     Unauthorized,
     /// HTTP 404.
     NotFound,
+    /// Done, and a firewall between us answers with this in its place.
+    TurnedAway(NotExecutedReason),
     /// HTTP 429 with its `Retry-After`, ms.
     RateLimited(Option<i64>),
     /// HTTP 202 with its `retry_after`, ms; done.
@@ -38,7 +40,7 @@ pub enum Fault {
 }
 
 fn unknown<O>(reason: UnknownReason, retry_after_ms: Option<i64>) -> Reply<O> {
-    Reply::Unknown { reason, retry_after_ms }
+    Reply::Unknown { reason, turned_away: None, retry_after_ms }
 }
 
 pub fn not_executed<O>(reason: NotExecutedReason, retry_after_ms: Option<i64>) -> Reply<O> {
@@ -61,6 +63,7 @@ pub fn refused<O>(fault: &Fault) -> Option<Reply<O>> {
         | Fault::Error500After
         | Fault::Accepted(_)
         | Fault::Garbage
+        | Fault::TurnedAway(_)
         | Fault::Paused(_)
         | Fault::Held(_) => None,
     }
@@ -74,6 +77,11 @@ pub fn distorted<O>(fault: Option<Fault>, told: Reply<O>) -> Reply<O> {
         Fault::Error500After => unknown(UnknownReason::ProviderError, None),
         Fault::Accepted(after) => unknown(UnknownReason::Accepted, Some(after)),
         Fault::Garbage => unknown(UnknownReason::Unreadable, None),
+        Fault::TurnedAway(reason) => Reply::Unknown {
+            reason: UnknownReason::Unreadable,
+            turned_away: Some(reason),
+            retry_after_ms: None,
+        },
         Fault::NotSent
         | Fault::LoseRequest
         | Fault::Error500Before
