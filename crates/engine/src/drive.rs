@@ -231,12 +231,18 @@ impl Engine {
 
     fn commit(&self, claimed: &Claimed, hand: InHand, stepped: Stepped) -> Commit {
         let open = matches!(Stage::of(hand.state.name()), Stage::Open | Stage::Review);
+        let mut wait_ms = self.wait_ms(claimed, stepped.retry_after_ms);
+        if hand.state.name() == StateName::Processing {
+            // Nothing was executed: when nothing may be sent any more, it ends without asking anybody.
+            let left_ms = claimed.operation.execute_until.map_or(0, |until| until.since_ms(claimed.now));
+            wait_ms = wait_ms.min(if left_ms > 0 { left_ms } else { wait_ms });
+        }
         Commit {
             ended: stepped.ended,
             not_before_ms: stepped.not_before_ms,
             absent_since: stepped.absent_since,
             asked: stepped.asked,
-            wake_in_ms: open.then(|| self.wait_ms(claimed, stepped.retry_after_ms)),
+            wake_in_ms: open.then_some(wait_ms),
             ..self.commit_of(claimed, hand)
         }
     }

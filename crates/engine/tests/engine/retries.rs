@@ -22,6 +22,7 @@ scenarios! {
     r15_fault_44_retry_after_is_honoured,
     fault_49a_accepted_is_asked_again_when_the_bank_says,
     a_retry_after_without_end_silences_nobody,
+    n2_a_retry_after_beyond_the_last_possible_send_keeps_no_shopper_waiting,
 }
 
 const OTHER: &str = "200600";
@@ -148,6 +149,16 @@ async fn fault_49a_accepted_is_asked_again_when_the_bank_says(world: World) {
     assert_eq!(world.state(&offer).await, StateName::Confirming, "202 is not success");
     assert_eq!(world.wake(&engine, &offer).await, 45 * SECOND);
     assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+/// The shopper is told until when it is tried: then it ends, whatever the bank asked for.
+async fn n2_a_retry_after_beyond_the_last_possible_send_keeps_no_shopper_waiting(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::RateLimited(Some(DAY))]);
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!(world.wake(&engine, &offer).await, EXECUTE_MS);
+    assert_eq!(world.state(&offer).await, StateName::Canceled);
+    assert_eq!(world.bank.sends(), 1);
 }
 
 /// Liveness (invariant 17): a bank that says "in a year" does not keep a payment from a person's eyes for a year.
