@@ -31,7 +31,7 @@ pub use observation::{
 };
 pub use operation::{OperationEvent, OperationKind, OperationState};
 pub use retry::RetryPolicy;
-pub use state::{Awaits, CanceledReason, DeclinedBy, ReviewReason, Stance, State, StateName};
+pub use state::{Awaits, CanceledReason, DeclinedBy, MAX_SUSPECTS, ReviewReason, Stance, State, StateName};
 pub use step::{Dispatch, Step, next_operation_step, next_step};
 pub use time::Timestamp;
 pub use transition::{Anomaly, Decision, Effect, TransitionError, transition};

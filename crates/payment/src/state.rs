@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Mismatch, NotExecutedReason, ObjectId, Timestamp, UnknownReason};
 
+/// Most objects that are kept as suspects of one intent.
+pub const MAX_SUSPECTS: usize = 16;
+
 /// Where an intent stands. Data of a state lives in its variant; the serde form is what the store keeps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
@@ -36,6 +39,10 @@ pub enum State {
         /// The provider's object, where it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         object: Option<ObjectId>,
+        /// Up to [`MAX_SUSPECTS`] others that the provider showed for ours, and that contradict what was asked for: their money may
+        /// be this payment's.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        suspects: Vec<ObjectId>,
     },
     /// Money is held for us and waits for a capture.
     Authorized {
@@ -51,6 +58,10 @@ pub enum State {
         /// The provider's object, where it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         object: Option<ObjectId>,
+        /// Up to [`MAX_SUSPECTS`] others that the provider showed for ours, and that contradict what was asked for: their money may
+        /// be this payment's.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        suspects: Vec<ObjectId>,
     },
     /// Money was taken.
     Succeeded {
@@ -260,6 +271,22 @@ impl State {
             | Self::Declined { .. }
             | Self::Canceled { .. }
             | Self::Expired { .. } => None,
+        }
+    }
+
+    /// Objects that the provider showed for ours, and that contradict what was asked for. Whether one of them took this payment's
+    /// money, only it or a person can tell.
+    pub fn suspects(&self) -> &[ObjectId] {
+        match self {
+            Self::Confirming { suspects, .. } | Self::NeedsReview { suspects, .. } => suspects,
+            Self::Created
+            | Self::Processing { .. }
+            | Self::RequiresAction { .. }
+            | Self::Authorized { .. }
+            | Self::Succeeded { .. }
+            | Self::Declined { .. }
+            | Self::Canceled { .. }
+            | Self::Expired { .. } => &[],
         }
     }
 }

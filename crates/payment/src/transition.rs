@@ -1,8 +1,8 @@
 //! Decides what follows an event: the only place where an intent's state changes. Pure.
 
 use crate::{
-    CanceledReason, DeclinedBy, Ending, Event, Mismatch, NotExecutedReason, ObjectId, ObjectStatus,
-    Observation, ReviewReason, State, StateName, Timestamp, UnknownReason,
+    CanceledReason, DeclinedBy, Ending, Event, MAX_SUSPECTS, Mismatch, NotExecutedReason, ObjectId,
+    ObjectStatus, Observation, ReviewReason, State, StateName, Timestamp, UnknownReason,
 };
 
 /// What follows an event.
@@ -94,7 +94,7 @@ pub fn transition(state: &State, event: Event, now: Timestamp) -> Result<Decisio
         Event::Unanswered(why) => unanswered(state, why, now),
         Event::Rejected { code, message } => rejected(state, code, message),
         Event::Observed(observation) => Some(observed(state, observation, now)),
-        Event::Mismatched { mismatch, .. } => Some(mismatched(state, mismatch, now)),
+        Event::Mismatched { object, mismatch } => Some(mismatched(state, object, mismatch, now)),
         Event::ExecuteUntilPassed => execute_until_passed(state),
         Event::Absent => absent(state),
         Event::Overdue => Some(overdue(state, now)),
@@ -133,11 +133,15 @@ fn not_executed(state: &State, reason: NotExecutedReason) -> Option<Decision> {
 fn unanswered(state: &State, why: UnknownReason, now: Timestamp) -> Option<Decision> {
     match state {
         State::Created => None,
-        State::Processing { .. } => Some(Decision::to(State::Confirming { since: now, why, object: None })),
-        State::Confirming { since, why: before, object } => {
-            let why = still_unknown(*before, why);
-            Some(Decision::to(State::Confirming { since: *since, why, object: object.clone() }))
+        State::Processing { .. } => {
+            Some(Decision::to(State::Confirming { since: now, why, object: None, suspects: Vec::new() }))
         }
+        State::Confirming { since, why: before, object, suspects } => Some(Decision::to(State::Confirming {
+            since: *since,
+            why: still_unknown(*before, why),
+            object: object.clone(),
+            suspects: suspects.clone(),
+        })),
         State::RequiresAction { .. }
         | State::Authorized { .. }
         | State::NeedsReview { .. }
@@ -163,24 +167,38 @@ fn still_unknown(before: UnknownReason, why: UnknownReason) -> UnknownReason {
 }
 
 /// What contradicts what was asked for is never success: the result is unknown, until the provider says otherwise or a person
-/// decides. An intent that was never sent cannot have an object at all.
-fn mismatched(state: &State, mismatch: Mismatch, now: Timestamp) -> Decision {
+/// decides; who it was is kept, for it may have taken the money. An intent that was never sent cannot have an object at all.
+fn mismatched(state: &State, seen: ObjectId, mismatch: Mismatch, now: Timestamp) -> Decision {
     let why = UnknownReason::Mismatch(mismatch);
+    let suspects = suspecting(state, seen);
     match state {
         State::Created => Decision::stay(state).with(Effect::Anomaly(Anomaly::NeverSent)),
-        State::Processing { .. } => Decision::to(State::Confirming { since: now, why, object: None }),
+        State::Processing { .. } => {
+            Decision::to(State::Confirming { since: now, why, object: None, suspects })
+        }
         State::Confirming { since, object, .. } => {
-            Decision::to(State::Confirming { since: *since, why, object: object.clone() })
+            Decision::to(State::Confirming { since: *since, why, object: object.clone(), suspects })
         }
         State::RequiresAction { object, .. } | State::Authorized { object } => {
-            Decision::to(State::Confirming { since: now, why, object: Some(object.clone()) })
+            Decision::to(State::Confirming { since: now, why, object: Some(object.clone()), suspects })
         }
-        State::NeedsReview { .. }
-        | State::Succeeded { .. }
-        | State::Declined { .. }
-        | State::Canceled { .. }
-        | State::Expired { .. } => Decision::stay(state),
+        State::NeedsReview { since, why, object, .. } => {
+            Decision::to(State::NeedsReview { since: *since, why: *why, object: object.clone(), suspects })
+        }
+        State::Succeeded { .. } | State::Declined { .. } | State::Canceled { .. } | State::Expired { .. } => {
+            Decision::stay(state)
+        }
     }
+}
+
+/// Those known before, and this one, unless it is the intent's own.
+fn suspecting(state: &State, seen: ObjectId) -> Vec<ObjectId> {
+    let mut suspects = state.suspects().to_vec();
+    let known = state.object() == Some(&seen) || suspects.contains(&seen);
+    if !known && suspects.len() < MAX_SUSPECTS {
+        suspects.push(seen);
+    }
+    suspects
 }
 
 /// A rejection ends the intent only if no send before it is unanswered (R16, fault 43).
@@ -190,10 +208,11 @@ fn rejected(state: &State, code: String, message: String) -> Option<Decision> {
         State::Processing { .. } => {
             Some(Decision::to(State::Declined { by: DeclinedBy::ProviderRejected, code, message }))
         }
-        State::Confirming { since, why, object } => Some(Decision::to(State::Confirming {
+        State::Confirming { since, why, object, suspects } => Some(Decision::to(State::Confirming {
             since: *since,
             why: still_unknown(*why, UnknownReason::RejectedAfterUnknown),
             object: object.clone(),
+            suspects: suspects.clone(),
         })),
         State::RequiresAction { .. }
         | State::Authorized { .. }
@@ -245,19 +264,22 @@ fn observed(state: &State, seen: Observation, now: Timestamp) -> Decision {
 
 /// The provider's word about our object, as a state of ours.
 fn follow(state: &State, seen: &Observation, now: Timestamp) -> State {
-    let object = seen.object.clone();
+    let (object, suspects) = (seen.object.clone(), state.suspects().to_vec());
     match &seen.status {
         ObjectStatus::Pending { confirmation_url } => match (state, confirmation_url) {
             // What waits for a person goes on waiting for one: the shopper's time at the bank is long over.
             (State::NeedsReview { since, why, .. }, _) => {
-                State::NeedsReview { since: *since, why: *why, object: Some(object) }
+                State::NeedsReview { since: *since, why: *why, object: Some(object), suspects }
             }
             (_, Some(url)) => State::RequiresAction { object, url: url.clone() },
             // A query does not repeat the page it once named.
             (State::RequiresAction { .. }, None) => state.clone(),
-            (State::Confirming { since, .. }, None) => {
-                State::Confirming { since: *since, why: UnknownReason::Pending, object: Some(object) }
-            }
+            (State::Confirming { since, .. }, None) => State::Confirming {
+                since: *since,
+                why: UnknownReason::Pending,
+                object: Some(object),
+                suspects,
+            },
             (
                 State::Created
                 | State::Processing { .. }
@@ -267,7 +289,9 @@ fn follow(state: &State, seen: &Observation, now: Timestamp) -> State {
                 | State::Canceled { .. }
                 | State::Expired { .. },
                 None,
-            ) => State::Confirming { since: now, why: UnknownReason::Pending, object: Some(object) },
+            ) => {
+                State::Confirming { since: now, why: UnknownReason::Pending, object: Some(object), suspects }
+            }
         },
         ObjectStatus::WaitingForCapture => State::Authorized { object },
         ObjectStatus::Succeeded => State::Succeeded { object, at: now },
@@ -310,6 +334,9 @@ fn execute_until_passed(state: &State) -> Option<Decision> {
 /// be ours, whatever name it is listed under (fault 47).
 fn absent(state: &State) -> Option<Decision> {
     let ended = Decision::to(State::Canceled { reason: CanceledReason::Absent });
+    if !state.suspects().is_empty() {
+        return Some(Decision::stay(state));
+    }
     match state {
         State::Created => None,
         State::Confirming { why: UnknownReason::Mismatch(_), .. }
@@ -332,18 +359,13 @@ fn absent(state: &State) -> Option<Decision> {
 fn stuck(state: &State, now: Timestamp) -> Decision {
     match state {
         // What contradicts the request stays known: listings must not end it.
-        State::Confirming { why: UnknownReason::Mismatch(mismatch), object, .. } => {
-            let (why, object) = (ReviewReason::Mismatch(*mismatch), object.clone());
-            Decision::to(State::NeedsReview { since: now, why, object })
+        State::Confirming { why: UnknownReason::Mismatch(mismatch), .. } => {
+            reviewed(state, ReviewReason::Mismatch(*mismatch), now)
         }
         State::Processing { .. }
         | State::RequiresAction { .. }
         | State::Confirming { .. }
-        | State::Authorized { .. } => Decision::to(State::NeedsReview {
-            since: now,
-            why: ReviewReason::Stuck,
-            object: state.object().cloned(),
-        }),
+        | State::Authorized { .. } => reviewed(state, ReviewReason::Stuck, now),
         State::Created
         | State::NeedsReview { .. }
         | State::Succeeded { .. }
@@ -390,14 +412,10 @@ fn judged_not_charged(state: &State) -> Option<Decision> {
 /// A person has to look; the question stays open.
 fn overdue(state: &State, now: Timestamp) -> Decision {
     match state {
-        State::Processing { .. } | State::RequiresAction { .. } => Decision::to(State::NeedsReview {
-            since: now,
-            why: ReviewReason::Overdue,
-            object: state.object().cloned(),
-        }),
-        State::Confirming { why, object, .. } => {
-            Decision::to(State::NeedsReview { since: now, why: review_reason(*why), object: object.clone() })
+        State::Processing { .. } | State::RequiresAction { .. } => {
+            reviewed(state, ReviewReason::Overdue, now)
         }
+        State::Confirming { why, .. } => reviewed(state, review_reason(*why), now),
         State::Created
         | State::Authorized { .. }
         | State::NeedsReview { .. }
@@ -406,6 +424,11 @@ fn overdue(state: &State, now: Timestamp) -> Decision {
         | State::Canceled { .. }
         | State::Expired { .. } => Decision::stay(state),
     }
+}
+
+fn reviewed(state: &State, why: ReviewReason, now: Timestamp) -> Decision {
+    let (object, suspects) = (state.object().cloned(), state.suspects().to_vec());
+    Decision::to(State::NeedsReview { since: now, why, object, suspects })
 }
 
 fn review_reason(why: UnknownReason) -> ReviewReason {

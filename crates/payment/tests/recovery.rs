@@ -6,10 +6,10 @@
 mod samples;
 
 use payment::{
-    Anomaly, Awaits, CanceledReason, Effect, Event, Mismatch, ReviewReason, Stance, State, StateName,
-    UnknownReason, transition,
+    Anomaly, Awaits, CanceledReason, Effect, Event, MAX_SUSPECTS, Mismatch, ReviewReason, Stance, State,
+    StateName, UnknownReason, transition,
 };
-use samples::{NOW, OURS, object, states};
+use samples::{NOW, OTHER, OURS, object, states};
 
 #[test]
 fn absence_ends_only_what_has_no_object_and_no_money() {
@@ -42,7 +42,7 @@ fn fault_33_what_is_stuck_stands_before_a_person_with_its_object() {
         let next = transition(&state, Event::Stuck, NOW).unwrap().next;
         let expected = if state.name().awaits() == Awaits::Worker {
             let object = state.object().cloned();
-            State::NeedsReview { since: NOW, why: ReviewReason::Stuck, object }
+            State::NeedsReview { since: NOW, why: ReviewReason::Stuck, object, suspects: Vec::new() }
         } else {
             state
         };
@@ -56,13 +56,50 @@ fn fault_47_what_contradicts_the_request_stays_known_when_its_worker_is_stuck() 
     for mismatch in [Mismatch::Amount, Mismatch::Owner] {
         for object in [None, Some(object(OURS))] {
             let why = UnknownReason::Mismatch(mismatch);
-            let state = State::Confirming { since: NOW, why, object: object.clone() };
+            let suspects = vec![self::object(OTHER)];
+            let state =
+                State::Confirming { since: NOW, why, object: object.clone(), suspects: suspects.clone() };
             let stuck = transition(&state, Event::Stuck, NOW).unwrap().next;
             let why = ReviewReason::Mismatch(mismatch);
-            assert_eq!(stuck, State::NeedsReview { since: NOW, why, object });
+            assert_eq!(stuck, State::NeedsReview { since: NOW, why, object, suspects });
             assert_eq!(transition(&stuck, Event::Absent, NOW).unwrap().next, stuck);
         }
     }
+}
+
+/// Two providers' answers under our key, or the same one again: who was shown for ours is kept, once, until the intent is over.
+#[test]
+fn fault_47_whoever_was_shown_for_ours_is_kept_to_be_asked() {
+    let shown = |object: &str| Event::Mismatched { object: self::object(object), mismatch: Mismatch::Owner };
+    let mut state = State::Processing { since: NOW, last: None };
+    let silence = Event::Unanswered(UnknownReason::NoAnswer);
+    for event in [shown("x"), silence, shown("x"), shown("y"), Event::Overdue, shown("z"), Event::Absent] {
+        state = transition(&state, event, NOW).unwrap().next;
+    }
+    assert!(matches!(state, State::NeedsReview { object: None, .. }), "{state:?}");
+    assert_eq!(state.suspects(), [object("x"), object("y"), object("z")]);
+    for many in 0..2 * MAX_SUSPECTS {
+        state = transition(&state, shown(&many.to_string()), NOW).unwrap().next;
+    }
+    assert_eq!(state.suspects().len(), MAX_SUSPECTS);
+    let json = serde_json::to_string(&state).unwrap();
+    assert_eq!(serde_json::from_str::<State>(&json).unwrap(), state);
+}
+
+/// As it was written before suspects were kept.
+#[test]
+fn a_row_without_suspects_is_read() {
+    let old = r#"{"state":"needs_review","since":5000,"why":{"mismatch":"owner"}}"#;
+    let state = State::NeedsReview {
+        since: NOW,
+        why: ReviewReason::Mismatch(Mismatch::Owner),
+        object: None,
+        suspects: Vec::new(),
+    };
+    assert_eq!(
+        (serde_json::from_str::<State>(old).unwrap(), serde_json::to_string(&state).unwrap().as_str()),
+        (state, old)
+    );
 }
 
 #[test]

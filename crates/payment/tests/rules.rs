@@ -82,17 +82,11 @@ fn any_state() -> impl Strategy<Value = State> {
         Just(State::Created),
         (at(), last).prop_map(|(since, last)| State::Processing { since, last }),
         (id(), ".*").prop_map(|(object, url)| State::RequiresAction { object, url }),
-        (at(), why, prop::option::of(id())).prop_map(|(since, why, object)| State::Confirming {
-            since,
-            why,
-            object
-        }),
+        (at(), why, prop::option::of(id()), prop::collection::vec(id(), 0..3))
+            .prop_map(|(since, why, object, suspects)| State::Confirming { since, why, object, suspects }),
         id().prop_map(|object| State::Authorized { object }),
-        (at(), review, prop::option::of(id())).prop_map(|(since, why, object)| State::NeedsReview {
-            since,
-            why,
-            object
-        }),
+        (at(), review, prop::option::of(id()), prop::collection::vec(id(), 0..3))
+            .prop_map(|(since, why, object, suspects)| State::NeedsReview { since, why, object, suspects }),
         (id(), at()).prop_map(|(object, at)| State::Succeeded { object, at }),
         (by, ".*", ".*").prop_map(|(by, code, message)| State::Declined { by, code, message }),
         canceled.prop_map(|reason| State::Canceled { reason }),
@@ -262,7 +256,12 @@ fn r16_a_rejection_ends_only_what_has_no_unanswered_send() {
         let allowed = matches!(state, State::Processing { .. } | State::Confirming { .. });
         assert_eq!(ended, allowed, "{state:?}");
     }
-    let confirming = State::Confirming { since: BEFORE, why: payment::UnknownReason::NoAnswer, object: None };
+    let confirming = State::Confirming {
+        since: BEFORE,
+        why: payment::UnknownReason::NoAnswer,
+        object: None,
+        suspects: Vec::new(),
+    };
     let rejected = Event::Rejected { code: "invalid".into(), message: String::new() };
     assert_eq!(transition(&confirming, rejected, NOW).unwrap().next.name(), StateName::Confirming);
 }

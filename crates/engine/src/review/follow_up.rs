@@ -1,7 +1,8 @@
 //! A refund, capture or cancel in review: whether it was done.
 
 use payment::{
-    ObjectId, ObjectStatus, OperationEvent, OperationId, OperationKind, OperationState, RefundStatus,
+    ObjectId, ObjectStatus, OperationEvent, OperationId, OperationKind, OperationState, ProviderAccount,
+    RefundObservation, RefundStatus,
 };
 use providers::{Account, Reply, Span};
 use store::{Change, Claimed, Commit, FollowUp, LookOf, Looking, Stage, Task, Tenant};
@@ -164,8 +165,8 @@ impl Engine {
             return Ok(Err(format!("a request that is late could still be executed; wait {left}")));
         }
         Ok(match self.asked(&claimed.operation).await? {
-            Ok((account, ..)) if follow_up.kind == OperationKind::Refund => {
-                self.absent_refund(&account, claimed, follow_up).await
+            Ok((account, _, id)) if follow_up.kind == OperationKind::Refund => {
+                self.absent_refund((&account, &id), claimed, follow_up, grounds).await?
             }
             Ok((account, ..)) => self.undone_payment(&account, follow_up).await,
             Err(Unaskable::FromHere(why)) => Err(why),
@@ -185,21 +186,36 @@ impl Engine {
         }
     }
 
-    /// Whether the provider's listing does not hold the refund, and did not some time ago.
-    async fn absent_refund(&self, account: &Account, claimed: &Claimed, follow_up: &FollowUp) -> Judgement {
+    /// Whether the provider's listing does not hold the refund, and did not some time ago. One that nobody else made may be it, whatever
+    /// it names.
+    async fn absent_refund(
+        &self,
+        (account, id): (&Account, &ProviderAccount),
+        claimed: &Claimed,
+        follow_up: &FollowUp,
+        grounds: &Grounds,
+    ) -> Result<Judgement, EngineError> {
         let from = claimed.operation.first_sent_at.unwrap_or(claimed.now);
         let span = Span { from: from.plus_ms(-CLOCKS_DIFFER_MS), to: None };
         let time = OurTime { now: claimed.now, began: self.clock.moments() };
         let listing = self.list_refunds(account, &follow_up.target, span, time).await;
         if listing.objects.iter().any(|seen| seen.operation == Some(claimed.operation.id)) {
-            return Err("the listing holds this refund".to_owned());
+            return Ok(Err("the listing holds this refund".to_owned()));
+        }
+        if grounds.evidence.is_none() {
+            for seen in &listing.objects {
+                let made = !matches!(seen.status, RefundStatus::Canceled { .. });
+                if made && self.recorded_as(&claimed.operation, id, &seen.object).await?.is_none() {
+                    return Ok(Err(nobodys(seen)));
+                }
+            }
         }
         let since = claimed.operation.absent_since;
         let agreed = since.is_some_and(|since| claimed.now.since_ms(since) >= self.settings.listing_gap_ms);
         if listing.complete && agreed {
-            return Ok(Judged::shown(OperationEvent::JudgedNotExecuted, None));
+            return Ok(Ok(Judged::shown(OperationEvent::JudgedNotExecuted, None)));
         }
-        Err("two complete listings, some time apart, have to agree that it is not there".to_owned())
+        Ok(Err("two complete listings, some time apart, have to agree that it is not there".to_owned()))
     }
 
     async fn write_judgement(
@@ -242,6 +258,15 @@ impl Engine {
         };
         if self.write(claimed, commit).await? { Ok(resolved) } else { refused(HELD) }
     }
+}
+
+fn nobodys(seen: &RefundObservation) -> String {
+    let RefundObservation { object, amount, .. } = seen;
+    format!(
+        "the listing holds {object} of {amount} ({}), and no other refund of ours made it: where it is this one, say `--executed \
+         {object}`, else say by --evidence whose it is",
+        refund_words(&seen.status)
+    )
 }
 
 fn refund_words(status: &RefundStatus) -> &'static str {

@@ -4,7 +4,7 @@ use payment::{Event, IntentId, Money, ObjectId, ObjectStatus, Observation, State
 use providers::{Account, Reply};
 use store::{Claimed, LookOf, Looking, Tenant};
 
-use super::{Grounds, HELD, Resolved, Unaskable, Verdict, done, refused, waiting};
+use super::{Grounds, HELD, Resolved, Unaskable, Verdict, done, refused, suspects::Said, waiting};
 use crate::{
     Claim, Engine, EngineError,
     follow_up::KEY_DEAD_MS,
@@ -34,6 +34,9 @@ impl Engine {
             let mut hand = InHand::new(&claim.work);
             let resolved = self.judge(&claim, &mut hand, &verdict, grounds).await?;
             if self.write_look(&claim.work, hand).await? {
+                if let (Verdict::Charged(object), Resolved::Done(_)) = (&verdict, &resolved) {
+                    self.is_no_stranger(&claim.work, object, grounds).await?;
+                }
                 return Ok(resolved);
             }
         }
@@ -84,7 +87,7 @@ impl Engine {
         if seen.status != ObjectStatus::Succeeded {
             return refused(format!("{object} took no money: it is {}", status_words(&seen.status)));
         }
-        if let Some(words) = self.known_as(&claimed.operation, &account_id, &object).await? {
+        if let Some(words) = self.known_as_anothers(claimed, &account_id, &object).await? {
             return refused(words);
         }
         if let Some(words) = self.names_another(claimed, &seen).await? {
@@ -107,13 +110,16 @@ impl Engine {
         seen: &Observation,
     ) -> Result<Option<String>, EngineError> {
         let object = &seen.object;
-        if seen.intent.is_some_and(|named| named != claimed.intent.id) {
+        let (tenant, is_suspect) = (&claimed.intent.tenant, claimed.intent.state.suspects().contains(object));
+        if let Some(named) = seen.intent.filter(|named| *named != claimed.intent.id)
+            && (!is_suspect || self.store.intent(tenant.clone(), named).await?.is_some())
+        {
             return Ok(Some(format!("{object} names another payment of ours")));
         }
         let Some(order) = seen.order.as_ref().filter(|named| **named != claimed.checkout.order) else {
             return Ok(None);
         };
-        let ours = self.store.order(claimed.intent.tenant.clone(), order.clone()).await?.is_some();
+        let ours = self.store.order(tenant.clone(), order.clone()).await?.is_some();
         Ok(ours.then(|| format!("{object} names order {order}, which is another one of ours")))
     }
 
@@ -127,7 +133,7 @@ impl Engine {
         why: &str,
     ) -> Result<Resolved, EngineError> {
         let Some(frozen) = &claimed.operation.frozen else { return refused(why) };
-        if let Some(words) = self.known_as(&claimed.operation, &frozen.account, &object).await? {
+        if let Some(words) = self.known_as_anothers(claimed, &frozen.account, &object).await? {
             return refused(words);
         }
         if grounds.evidence.is_none() {
@@ -147,13 +153,18 @@ impl Engine {
         grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
         let claimed = &claim.work;
-        let account = match self.asked(&claimed.operation).await? {
-            Ok((account, ..)) => account,
+        let (account, account_id) = match self.asked(&claimed.operation).await? {
+            Ok((account, _, id)) => (account, id),
             Err(Unaskable::FromHere(why)) => return refused(why),
             Err(Unaskable::ByAnybody(why)) => {
                 return self.judge_without_listing(claimed, hand, grounds, &why);
             }
         };
+        match self.suspects_said(claimed, &account, &account_id).await? {
+            Said::MayHaveCharged(words) => return refused(words),
+            Said::Nothing => return self.judge_without_listing(claimed, hand, grounds, SILENT),
+            Said::NotCharged => {}
+        }
         match claimed.intent.state.object().cloned() {
             Some(object) => self.judge_ended(&account, claimed, hand, &object, grounds).await,
             None => self.judge_absent(claim, hand, grounds).await,

@@ -1,7 +1,7 @@
 //! What there is to judge a person's word by: who can ask the provider, and what our own rows know of an object.
 
 use payment::{ObjectId, ProviderAccount};
-use store::{OperationRecord, Task};
+use store::{OperationRecord, StrangerRecord, Task, Tenant};
 
 use crate::{Engine, EngineError, follow_up::Known};
 
@@ -55,18 +55,40 @@ impl Engine {
         account: &ProviderAccount,
         object: &ObjectId,
     ) -> Result<Option<String>, EngineError> {
+        if let Some(words) = self.recorded_as(operation, account, object).await? {
+            return Ok(Some(words));
+        }
+        let waits = self.open_stranger(&operation.tenant, account, object).await?.is_some();
+        Ok(waits.then(|| format!("{object} waits for a person by itself: `payonce review show {object}`")))
+    }
+
+    /// The same, where a row of ours took it for its own.
+    pub(super) async fn recorded_as(
+        &self,
+        operation: &OperationRecord,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Result<Option<String>, EngineError> {
         let tenant = operation.tenant.clone();
         let standing = self.store.standing(tenant, account.clone(), object.clone(), None).await?;
         if let Some(charge) = standing.charge {
             return Ok(Some(format!("{object} is known already as the charge of {}", charge.intent)));
         }
-        if let Some(other) = standing.linked.filter(|linked| linked.id != operation.id) {
-            return Ok(Some(match other.task {
-                Task::Pay => format!("{object} is known already as the payment of {}", other.intent),
-                Task::FollowUp(_) => format!("{object} is known already as the refund of {}", other.id),
-            }));
-        }
-        let waits = standing.stranger.is_some_and(|stranger| stranger.resolution.is_none());
-        Ok(waits.then(|| format!("{object} waits for a person by itself: `payonce review show {object}`")))
+        let other = standing.linked.filter(|linked| linked.id != operation.id);
+        Ok(other.map(|other| match other.task {
+            Task::Pay => format!("{object} is known already as the payment of {}", other.intent),
+            Task::FollowUp(_) => format!("{object} is known already as the refund of {}", other.id),
+        }))
+    }
+
+    /// A stranger that waits for a person.
+    pub(super) async fn open_stranger(
+        &self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Result<Option<StrangerRecord>, EngineError> {
+        let standing = self.store.standing(tenant.clone(), account.clone(), object.clone(), None).await?;
+        Ok(standing.stranger.filter(|stranger| stranger.resolution.is_none()))
     }
 }

@@ -6,6 +6,7 @@ mod follow_up;
 mod intent;
 mod known;
 mod stranger;
+mod suspects;
 
 use std::fmt;
 

@@ -5,6 +5,7 @@ mod charged;
 mod follow_ups;
 mod not_charged;
 mod strangers;
+mod suspects;
 mod unasked;
 
 use engine::{Engine, Grounds, Resolved, Verdict, item_id};

@@ -253,5 +253,10 @@ pub fn declined() -> State {
 }
 
 pub fn confirming(id: Option<&str>) -> State {
-    State::Confirming { since: START, why: UnknownReason::NoAnswer, object: id.map(object) }
+    State::Confirming {
+        since: START,
+        why: UnknownReason::NoAnswer,
+        object: id.map(object),
+        suspects: Vec::new(),
+    }
 }

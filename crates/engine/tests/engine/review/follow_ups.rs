@@ -19,6 +19,7 @@ scenarios! {
     a_refund_that_is_another_or_not_done_or_not_shown_is_refused,
     a_refund_that_was_not_executed_needs_a_dead_key_and_two_listings,
     a_refund_that_the_listing_holds_was_executed,
+    fault_47_a_refund_that_nobody_else_made_is_not_denied_by_a_word,
     a_capture_and_a_cancel_end_as_the_payment_shows,
     a_follow_up_takes_no_verdict_of_a_payment,
     n5_an_extra_is_given_back_by_a_persons_word_once,
@@ -127,6 +128,37 @@ async fn a_refund_that_the_listing_holds_was_executed(world: World) {
     let (offer, operation) = stuck(&world, &engine, OperationKind::Refund, Fault::LoseAnswer).await;
     world.clock.advance(10 * DAY);
     refused(&world, &offer, operation.id, Verdict::NotExecuted, "the listing holds this refund").await;
+}
+
+/// A proxy takes our name off what the bank shows, or puts another one on; the answer to our own send was one of them, or was lost.
+async fn fault_47_a_refund_that_nobody_else_made_is_not_denied_by_a_word(world: World) {
+    let engine = world.engine();
+    for (order, lost, lie) in
+        [("1", None, Lie::Another), ("2", None, Lie::Amount), ("3", Some(Fault::LoseAnswer), Lie::Owner)]
+    {
+        let offer = world.paying(&engine, order).await;
+        let by_us = refund(&engine, &offer, "300.00").await;
+        finish(&world, &engine, &offer, by_us.id).await;
+        world.bank.lies(Some(lie));
+        world.bank.every(lost);
+        let operation = refund(&engine, &offer, "300.00").await;
+        let state = finish(&world, &engine, &offer, operation.id).await;
+        assert!(matches!(state, OperationState::NeedsReview { .. }), "{lie:?}: {state:?}");
+        world.bank.every(None);
+        world.clock.advance(2 * HOUR);
+        step(&world, &engine, &offer, operation.id).await;
+        world.clock.advance(GAP_MS);
+        let part = format!("say `--executed {}`", refund_object(&world, &operation));
+        if lie != Lie::Amount {
+            refused(&world, &offer, operation.id, Verdict::NotExecuted, &part).await;
+        } else {
+            refused(&world, &offer, operation.id, Verdict::NotExecuted, "the listing holds this refund")
+                .await;
+        }
+        world.bank.lies(None);
+        work_for(&world, &engine, &offer, operation.id, DAY).await;
+        assert_eq!(sums(&world, &offer).await, (0, 60_000), "{lie:?}");
+    }
 }
 
 async fn a_capture_and_a_cancel_end_as_the_payment_shows(world: World) {

@@ -64,7 +64,8 @@ async fn found(world: &World, engine: &Engine, order: &str, amount: Money) -> Ob
     id
 }
 
-async fn sweep(world: &World, engine: &Engine) {
+/// The account's sweep.
+pub async fn sweep(world: &World, engine: &Engine) {
     let merchant = merchant(tenant(), ACCOUNT, &secret_of(ACCOUNT), &world.vault);
     assert!(engine.sweep_merchant(&merchant).await.unwrap().complete);
 }

@@ -44,7 +44,12 @@ async fn fault_33_after_so_many_claims_a_person_has_to_look_and_the_others_flow(
     let due = world.due_of(MOST).await;
     assert_eq!(due.iter().map(|claim| claim.intent.id).collect::<Vec<_>>(), [other.intent.id]);
     let intent = world.intent(last.intent.id).await;
-    let stuck = State::NeedsReview { since: world.now(), why: ReviewReason::Stuck, object: None };
+    let stuck = State::NeedsReview {
+        since: world.now(),
+        why: ReviewReason::Stuck,
+        object: None,
+        suspects: Vec::new(),
+    };
     assert_eq!((intent.state, intent.version), (stuck, last.intent.version + 1));
     let story = world.story(intent.id).await;
     assert_eq!((story.operation.stage, story.operation.lease), (Stage::Review, None));

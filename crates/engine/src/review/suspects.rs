@@ -1,0 +1,87 @@
+//! The suspects of a payment in review: what the provider showed for its own object, and what contradicts what was asked for. Each is
+//! asked before anybody is believed that no money was taken.
+
+use payment::{Money, ObjectId, ObjectStatus, ProviderAccount};
+use providers::{Account, Reply};
+use store::{Claimed, Resolution};
+
+use super::Grounds;
+use crate::{Engine, EngineError, observe::status_words};
+
+/// What the suspects of a payment say together.
+pub(super) enum Said {
+    /// None took money, nor will.
+    NotCharged,
+    /// One took money, or may; in words.
+    MayHaveCharged(String),
+    /// Not all of them can be asked now.
+    Nothing,
+}
+
+impl Engine {
+    /// What those say that the provider showed for ours.
+    pub(super) async fn suspects_said(
+        &self,
+        claimed: &Claimed,
+        account: &Account,
+        account_id: &ProviderAccount,
+    ) -> Result<Said, EngineError> {
+        let mut said = Said::NotCharged;
+        for suspect in claimed.intent.state.suspects() {
+            if self.recorded_as(&claimed.operation, account_id, suspect).await?.is_some() {
+                continue;
+            }
+            let Reply::Object(seen) = self.provider.query(account, suspect).await else {
+                said = Said::Nothing;
+                continue;
+            };
+            match seen.status {
+                ObjectStatus::Ended(_) => {}
+                ObjectStatus::Succeeded => return Ok(Said::MayHaveCharged(took_money(suspect, seen.amount))),
+                ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => {
+                    return Ok(Said::MayHaveCharged(format!(
+                        "the provider showed {suspect} for this payment's own, and it may still take money: it is {}",
+                        status_words(&seen.status)
+                    )));
+                }
+            }
+        }
+        Ok(said)
+    }
+
+    /// As what else an object is known. A suspect that a sweep met as well is this payment's before it is a stranger.
+    pub(super) async fn known_as_anothers(
+        &self,
+        claimed: &Claimed,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Result<Option<String>, EngineError> {
+        if claimed.intent.state.suspects().contains(object) {
+            self.recorded_as(&claimed.operation, account, object).await
+        } else {
+            self.known_as(&claimed.operation, account, object).await
+        }
+    }
+
+    /// The money of this object is accounted for: a stranger that a sweep took it for waits for nobody any more.
+    pub(super) async fn is_no_stranger(
+        &self,
+        claimed: &Claimed,
+        object: &ObjectId,
+        grounds: &Grounds,
+    ) -> Result<(), EngineError> {
+        let Some(frozen) = &claimed.operation.frozen else { return Ok(()) };
+        if let Some(stranger) = self.open_stranger(&claimed.intent.tenant, &frozen.account, object).await? {
+            let resolution = Resolution { linked: true, reason: grounds.to_string() };
+            self.store.resolve_stranger(stranger, resolution).await?;
+        }
+        Ok(())
+    }
+}
+
+fn took_money(suspect: &ObjectId, amount: Money) -> String {
+    format!(
+        "the provider showed {suspect} for this payment's own, and it took {amount}: where that is this shopper's money, say \
+         `--charged {suspect}`"
+    )
+}
