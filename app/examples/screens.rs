@@ -5,8 +5,8 @@ use std::{env, fs, path::Path};
 
 use app::{Assets, Lang, Message, Notice, Page, render_message};
 use contract::{
-    Amount, Checkout, CheckoutIntent, CheckoutStatus, Decline, IntentState, Metadata, NextAction,
-    PaymentIntent, PaymentMethod, Progress, ProgressKind, ProgressStep,
+    Amount, Checkout, CheckoutIntent, CheckoutStatus, Decline, ExtraCharge, IntentState, Metadata,
+    NextAction, PaymentIntent, PaymentMethod, Progress, ProgressKind, ProgressStep,
 };
 
 fn main() -> std::io::Result<()> {
@@ -52,6 +52,8 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
     paid.intent.payment_method =
         Some(PaymentMethod { kind: "card_token".to_owned(), last4: Some("4444".to_owned()) });
     paid.intent.paid_at = Some("2026-11-30T07:00:00Z".to_owned());
+    let mut twice = paid.clone();
+    twice.intent.extra_charge = Some(ExtraCharge::ToBeReturned);
     let mut noted = page(CheckoutStatus::Open, IntentState::Created);
     noted.notice = Some(Notice::TermsChanged);
     vec![
@@ -65,6 +67,7 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
         ("authorized", page(CheckoutStatus::Open, IntentState::Authorized)),
         ("needs_review", review),
         ("succeeded", paid),
+        ("succeeded-twice", twice),
         ("declined", declined),
         ("canceled", page(CheckoutStatus::Canceled, IntentState::Canceled)),
         ("expired", page(CheckoutStatus::Expired, IntentState::Expired)),
@@ -123,6 +126,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             progress: None,
             behind: false,
             closed: false,
+            extra_charge: None,
             released_by: None,
             previous_intent_id: None,
             created_at: "2026-11-30T07:00:00Z".to_owned(),

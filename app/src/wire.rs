@@ -1,7 +1,7 @@
 //! What the page sends and what it reads of the answers: no more than it shows, so that the WebAssembly stays small.
 //! Must never guess: an answer that cannot be read is no answer.
 
-use contract::{Amount, Customer, IntentState, PaymentMethodInput, Submit};
+use contract::{Amount, Customer, IntentState, PROBLEMS, PaymentMethodInput, Submit};
 use serde::Serialize;
 
 use crate::{card::Card, form::Wrong, stage::STATES};
@@ -29,7 +29,7 @@ pub struct Seen {
     pub decline: Option<String>,
     /// The bank's page, while the shopper has to act there.
     pub bank_url: Option<String>,
-    /// The checkout has gone on without this intent.
+    /// The checkout has gone on without this intent, or has another charge: the page is made anew.
     pub behind: bool,
     /// Nothing of the checkout can be tried any more.
     pub closed: bool,
@@ -51,7 +51,8 @@ impl Seen {
             decline: answer.text(&["decline", "code"]),
             // Anything but a web address has no business in a link.
             bank_url: answer.text(&["next_action", "url"]).filter(|url| url.starts_with("http")),
-            behind: answer.flag(&["behind"]),
+            // A page that was made before an extra charge was known thanks for one charge.
+            behind: answer.flag(&["behind"]) || answer.text(&["extra_charge"]).is_some(),
             closed: answer.flag(&["closed"]),
             stuck: answer.flag(&["progress", "held"])
                 || answer.text(&["progress", "unreached_until"]).is_some(),
@@ -75,9 +76,11 @@ impl Seen {
     }
 }
 
-/// The stable word of a [`contract::Problem`].
+/// The stable word of a [`contract::Problem`]; `None` where somebody else on the way answered.
 pub fn read_code(answer: &impl Answer) -> Option<String> {
-    answer.text(&["code"])
+    let code = answer.text(&["code"])?;
+    let kind = answer.text(&["type"])?;
+    (kind.strip_prefix(PROBLEMS)?.strip_prefix('#')? == code).then_some(code)
 }
 
 /// Which field of a submit we refuse, where the shopper can correct it.

@@ -1,8 +1,8 @@
 //! The few members that are read, from what the server and the bank really write.
 
 use contract::{
-    Checkout, CheckoutIntent, CheckoutStatus, Decline, Metadata, NextAction, PaymentIntent, PaymentMethod,
-    Problem,
+    Checkout, CheckoutIntent, CheckoutStatus, Decline, ExtraCharge, Metadata, NextAction, PaymentIntent,
+    PaymentMethod, Problem,
 };
 use serde_json::{Value, json};
 
@@ -48,6 +48,7 @@ fn intent() -> PaymentIntent {
         progress: None,
         behind: true,
         closed: true,
+        extra_charge: None,
         released_by: Some("2026-11-30T11:00:00Z".into()),
         previous_intent_id: None,
         created_at: "2026-11-30T10:00:00Z".into(),
@@ -78,6 +79,14 @@ fn the_shown_part_of_an_intent_is_read_from_the_wire_type() {
     };
     let seen = Seen::read(&on_the_wire(&bare)).unwrap();
     assert_eq!(seen, Seen::bare(IntentState::Created));
+}
+
+#[test]
+fn a_page_that_thanks_for_one_charge_is_made_anew_where_there_is_another() {
+    let mut paid = PaymentIntent { state: IntentState::Succeeded, behind: false, ..intent() };
+    assert!(!Seen::read(&on_the_wire(&paid)).unwrap().behind);
+    paid.extra_charge = Some(ExtraCharge::ToBeReturned);
+    assert!(Seen::read(&on_the_wire(&paid)).unwrap().behind);
 }
 
 #[test]
@@ -152,7 +161,7 @@ fn a_problem_is_known_by_its_code_and_brings_the_new_terms() {
     };
     let problem = |checkout: &Checkout| {
         on_the_wire(&Problem {
-            kind: "https://payonce.example/problems/checkout-changed".into(),
+            kind: format!("{PROBLEMS}#checkout_changed"),
             title: String::new(),
             status: 409,
             detail: String::new(),
@@ -163,6 +172,9 @@ fn a_problem_is_known_by_its_code_and_brings_the_new_terms() {
         })
     };
     assert_eq!(read_code(&problem(&checkout)).as_deref(), Some("checkout_changed"));
+    let mut of_another = problem(&checkout);
+    of_another["type"] = json!("about:blank");
+    assert_eq!(read_code(&of_another), None, "somebody else's problem, with a code like ours");
     let offer = Offer::read(&problem(&checkout)).unwrap();
     assert_eq!(offer.terms, Terms { version: 2, amount: Amount::new("1700.00", "RUB") });
     assert_eq!((offer.intent.as_str(), offer.submit_key.as_str()), ("pi_2", "sub_2"));

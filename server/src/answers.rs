@@ -3,8 +3,8 @@
 mod progress;
 
 use contract::{
-    Amount, Attempt, Checkout, CheckoutIntent, CheckoutStatus, Decline, IntentState, JournalEntry, Metadata,
-    NextAction, PaymentIntent, PaymentMethod, ProviderLink,
+    Amount, Attempt, Checkout, CheckoutIntent, CheckoutStatus, Decline, ExtraCharge, IntentState,
+    JournalEntry, Metadata, NextAction, PaymentIntent, PaymentMethod, ProviderLink,
 };
 use engine::Answers;
 use payment::{Money, State, StateName, Timestamp};
@@ -122,6 +122,7 @@ pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> P
         progress: None,
         behind: false,
         closed: false,
+        extra_charge: None,
         released_by: None,
         previous_intent_id: intent.previous.map(|id| id.to_string()),
         created_at: rfc3339(intent.created_at),
@@ -136,6 +137,15 @@ pub(crate) fn with_progress(view: PaymentIntent, story: &Story) -> PaymentIntent
     PaymentIntent { progress: progress::progress(view.state, story), ..view }
 }
 
+/// An intent with what becomes of charges beyond the one that paid the checkout.
+pub(crate) fn with_charges(view: PaymentIntent, story: &Story) -> PaymentIntent {
+    let mut extras = story.charges.iter().filter(|charge| charge.extra).peekable();
+    let any = extras.peek().is_some();
+    let returned = extras.all(|charge| charge.refunded_minor >= charge.amount.minor());
+    let extra = if returned { ExtraCharge::Returned } else { ExtraCharge::ToBeReturned };
+    PaymentIntent { extra_charge: any.then_some(extra), ..view }
+}
+
 /// An intent as its merchant may see it: with operation, attempts, external id and journal (R8, R24).
 pub(crate) fn intent_with_story(
     checkout: &CheckoutRecord,
@@ -143,7 +153,7 @@ pub(crate) fn intent_with_story(
     provider: &str,
     story: Story,
 ) -> PaymentIntent {
-    let view = with_progress(intent_view(checkout, intent), &story);
+    let view = with_charges(with_progress(intent_view(checkout, intent), &story), &story);
     let attempts = story.attempts.into_iter().map(|attempt| Attempt {
         id: attempt.id.to_string(),
         operation_id: attempt.operation.to_string(),

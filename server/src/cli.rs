@@ -200,7 +200,7 @@ pub struct Flags {
     /// Whom mails are from; needed with an SMTP server [env: PAYONCE_MAIL_FROM] [default: payonce@localhost]
     #[arg(long, global = true, value_name = "ADDRESS")]
     mail_from: Option<String>,
-    /// Requests a second per key and address in test mode, or off [env: PAYONCE_RATE_LIMIT] [default: 500]
+    /// Requests a second per key and address, or off [env: PAYONCE_RATE_LIMIT] [default: 500]
     #[arg(long, global = true, value_name = "NUMBER|off", allow_hyphen_values = true)]
     rate_limit: Option<String>,
     /// A TOML file with the same settings, [timing] and [[merchant]] [env: PAYONCE_CONFIG]

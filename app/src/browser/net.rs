@@ -1,6 +1,7 @@
 //! The island's requests, and what their answers mean.
 //! Must never retry by itself, and never take silence for an answer.
 
+use contract::REFUSALS;
 use js_sys::{JSON, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
@@ -32,6 +33,8 @@ pub(crate) struct Body(pub(crate) JsValue);
 /// An answer that came whole.
 struct Received {
     status: u16,
+    /// Whether it calls itself a problem: nothing else that refuses is ours.
+    is_problem: bool,
     body: Body,
 }
 
@@ -46,6 +49,13 @@ impl Answer for Body {
 
     fn flag(&self, path: &[&str]) -> bool {
         self.at(path).is_some_and(|value| value.is_truthy())
+    }
+}
+
+impl Received {
+    /// The code of our own refusal. A status alone is anybody's on the way, whatever became of the request.
+    fn code(&self) -> Option<String> {
+        wire::read_code(&self.body).filter(|_| self.is_problem)
     }
 }
 
@@ -73,21 +83,23 @@ pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Reply {
     match fetch(&path, Some(body), &headers).await {
         Some(answer) => {
             PageElements::paint(&answer.body.0);
-            read_reply(answer.status, &answer.body)
+            read_reply(answer.status, answer.code().as_deref(), &answer.body)
         }
         None => Reply::Lost,
     }
 }
 
-fn read_reply(status: u16, answer: &impl Answer) -> Reply {
-    match (status, wire::read_code(answer).as_deref()) {
+/// Only what we say ourselves is believed: a success with a state, or a code that says that nothing was done (R10).
+fn read_reply(status: u16, code: Option<&str>, answer: &impl Answer) -> Reply {
+    match (status, code) {
         (200..300, _) => Seen::read(answer).map_or(Reply::Lost, Reply::Seen),
-        (409, Some("checkout_changed")) => Offer::read(answer).map_or(Reply::Behind, Reply::Changed),
-        (409, _) => Reply::Behind,
-        (429, _) => Reply::NotSent(Note::Busy),
-        // Ours or a proxy's: it proves nothing (R10).
-        (500.., _) => Reply::Lost,
-        (_, _) => wire::read_blame(answer).map_or(Reply::NotSent(Note::Refused), Reply::FieldRefused),
+        (_, Some("checkout_changed")) => Offer::read(answer).map_or(Reply::Behind, Reply::Changed),
+        (_, Some("order_paid" | "intent_in_progress" | "checkout_not_open")) => Reply::Behind,
+        (_, Some("rate_limited")) => Reply::NotSent(Note::Busy),
+        (_, Some(code)) if REFUSALS.contains(&code) => {
+            wire::read_blame(answer).map_or(Reply::NotSent(Note::Refused), Reply::FieldRefused)
+        }
+        (_, _) => Reply::Lost,
     }
 }
 
@@ -119,11 +131,12 @@ pub(crate) async fn renew(server: &Server) -> Result<(), Note> {
     let path = format!("/v1/checkouts/{}/payment_intents", server.checkout);
     let key = format!("again-{}", server.intent);
     let headers = [(contract::IDEMPOTENCY_KEY, key.as_str()), ("Authorization", &bearer(server))];
-    match fetch(&path, Some("{}".to_owned()), &headers).await {
+    let answer = fetch(&path, Some("{}".to_owned()), &headers).await.ok_or(Note::NotRenewed)?;
+    match (answer.status, answer.code().as_deref()) {
         // 409: paid, or under way. The page shows which.
-        Some(Received { status: 200..300 | 409, .. }) => Ok(()),
-        Some(Received { status: 429, .. }) => Err(Note::TooManyTries),
-        Some(_) | None => Err(Note::NotRenewed),
+        (200..300 | 409, _) => Ok(()),
+        (_, Some("too_many_intents")) => Err(Note::TooManyTries),
+        (_, _) => Err(Note::NotRenewed),
     }
 }
 
@@ -155,8 +168,13 @@ async fn try_fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) ->
     let window = web_sys::window().ok_or(JsValue::NULL)?;
     let response: Response =
         JsFuture::from(window.fetch_with_str_and_init(url, &init)).await?.unchecked_into();
+    let kind = response.headers().get("Content-Type")?.unwrap_or_default();
     let body = JsFuture::from(response.text()?).await?.as_string().ok_or(JsValue::NULL)?;
-    Ok(Received { status: response.status(), body: Body(JSON::parse(&body).unwrap_or_default()) })
+    Ok(Received {
+        status: response.status(),
+        is_problem: kind.starts_with("application/problem+json"),
+        body: Body(JSON::parse(&body).unwrap_or_default()),
+    })
 }
 
 #[cfg(test)]
@@ -167,19 +185,29 @@ mod tests {
     use crate::form::Wrong;
 
     #[test]
-    fn only_a_definite_answer_is_one() {
-        let coded = |status, code: &str| read_reply(status, &json!({"code": code}));
-        assert!(matches!(read_reply(202, &json!({"state": "confirming"})), Reply::Seen(_)));
-        assert!(matches!(read_reply(200, &Value::Null), Reply::Lost));
-        assert!(matches!(read_reply(502, &Value::Null), Reply::Lost));
-        assert!(matches!(coded(503, "busy"), Reply::Lost));
+    fn r10_only_a_definite_answer_of_ours_is_one() {
+        let silent = |status, answer: Value| read_reply(status, None, &answer);
+        let coded = |status, code: &str| read_reply(status, Some(code), &json!({"code": code}));
+        assert!(matches!(silent(202, json!({"state": "confirming"})), Reply::Seen(_)));
+        assert!(matches!(silent(200, Value::Null), Reply::Lost));
+        for status in [400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502] {
+            assert!(matches!(silent(status, Value::Null), Reply::Lost), "{status} of somebody on the way");
+        }
+        assert!(matches!(coded(503, "unavailable"), Reply::Lost));
+        assert!(matches!(coded(400, "a_code_of_tomorrow"), Reply::Lost));
         assert!(
             matches!(coded(409, "checkout_changed"), Reply::Behind),
             "without terms the page has to tell"
         );
         assert!(matches!(coded(409, "order_paid"), Reply::Behind));
-        assert!(matches!(coded(422, "idempotency_key_reused"), Reply::NotSent(Note::Refused)));
-        let blamed = |field: &str| read_reply(422, &json!({"code": "invalid_field", "field": field}));
+        assert!(
+            matches!(coded(422, "idempotency_key_reused"), Reply::Lost),
+            "what was sent under it first may have been paid"
+        );
+        assert!(matches!(coded(404, "not_found"), Reply::NotSent(Note::Refused)));
+        let blamed = |field: &str| {
+            read_reply(422, Some("invalid_field"), &json!({"code": "invalid_field", "field": field}))
+        };
         assert!(matches!(blamed("amount"), Reply::NotSent(Note::Refused)));
         assert!(matches!(blamed("customer.email"), Reply::FieldRefused(Wrong::EmailForm)));
         assert!(matches!(coded(429, "rate_limited"), Reply::NotSent(Note::Busy)));

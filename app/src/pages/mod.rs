@@ -30,7 +30,7 @@ mod wrongs;
 
 use std::sync::Arc;
 
-use contract::{Checkout, CheckoutStatus, IntentState, NextAction, PaymentIntent};
+use contract::{Checkout, CheckoutStatus, ExtraCharge, IntentState, NextAction, PaymentIntent};
 use hydration_context::SsrSharedContext;
 use leptos::prelude::*;
 
@@ -110,6 +110,11 @@ impl Page {
         (shown.is_awaited() && self.no_email.is_none()).then_some(pause_s)
     }
 
+    /// Whether the form is what is shown.
+    pub fn has_form(&self) -> bool {
+        self.shown() == IntentState::Created
+    }
+
     /// Whether the page's script holds the stream: there is something to wait for, or to try again.
     fn is_watched(&self) -> bool {
         let shown = self.shown();
@@ -131,6 +136,15 @@ impl Page {
         match self.checkout.status {
             CheckoutStatus::Canceled | CheckoutStatus::Expired => true,
             CheckoutStatus::Open | CheckoutStatus::Paid => false,
+        }
+    }
+
+    /// What is said of a paid order: one charge is a thing to be told, and so is another one.
+    fn paid_lead(&self) -> &'static str {
+        match self.intent.extra_charge {
+            None => "succeeded-lead",
+            Some(ExtraCharge::ToBeReturned) => "extra-to-be-returned",
+            Some(ExtraCharge::Returned) => "extra-returned",
         }
     }
 

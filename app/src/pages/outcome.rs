@@ -83,7 +83,7 @@ fn UnderWay(page: Arc<Page>) -> impl IntoView {
 #[component]
 fn Ended(page: Arc<Page>) -> impl IntoView {
     view! {
-        <Screen page=page.clone() clone:page name="succeeded" mark=Mark::Good title="succeeded-title" lead="succeeded-lead">
+        <Screen page=page.clone() clone:page name="succeeded" mark=Mark::Good title="succeeded-title" lead=page.paid_lead()>
             <Facts page=page.clone() />
             <Back page=page.clone() main=true />
         </Screen>

@@ -61,6 +61,7 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
             progress: None,
             behind: false,
             closed: false,
+            extra_charge: None,
             released_by: None,
             previous_intent_id: None,
             created_at: "2026-11-30T10:00:00Z".into(),
@@ -459,6 +460,24 @@ fn a_paid_checkout_shows_its_facts_whatever_the_newest_intent_says() {
 }
 
 #[test]
+fn a_paid_order_with_another_charge_is_not_said_to_be_charged_once() {
+    let mut paid = page(Lang::En, CheckoutStatus::Paid, IntentState::Succeeded);
+    assert!(visible(&paid.render_pay()).contains("Charged once"));
+    for (extra, words) in
+        [(ExtraCharge::ToBeReturned, "it is to be given back"), (ExtraCharge::Returned, "it was given back")]
+    {
+        paid.intent.extra_charge = Some(extra);
+        for html in [paid.render_pay(), paid.render_status()] {
+            let text = visible(&html);
+            assert!(
+                text.contains("Paid") && text.contains("One more charge was seen") && text.contains(words)
+            );
+            assert!(!html.contains("Charged once"));
+        }
+    }
+}
+
+#[test]
 fn the_status_page_only_reads() {
     for state in STATES {
         let html = open(state).render_status();
@@ -509,6 +528,9 @@ fn a_message_is_a_whole_page() {
             let html = render_message(lang, "/pkg/c.css", message);
             assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>"));
             assert!(html.contains("<h1>") && !html.contains("message-"));
+            let of_money =
+                ["No money", "не списаны", "Nothing was sent"].iter().any(|words| html.contains(words));
+            assert!(!of_money, "it stands for any order, a paid one too: {html}");
         }
     }
 }

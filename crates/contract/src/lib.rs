@@ -13,10 +13,10 @@ pub use checkout::{Capture, Checkout, CheckoutIntent, CheckoutStatus, CreateChec
 pub use event::{CHECKOUT_PAID, Event, PaidCheckout, PaidIntent};
 pub use metadata::Metadata;
 pub use payment_intent::{
-    Attempt, Decline, IntentState, JournalEntry, NextAction, PaymentIntent, PaymentMethod,
+    Attempt, Decline, ExtraCharge, IntentState, JournalEntry, NextAction, PaymentIntent, PaymentMethod,
     PaymentMethodInput, Progress, ProgressKind, ProgressStep, ProviderLink, Submit,
 };
-pub use problem::Problem;
+pub use problem::{PROBLEMS, Problem, REFUSALS};
 
 /// Names the merchant's and the shopper's idempotency key (IETF draft, Stripe).
 pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";

@@ -134,6 +134,9 @@ pub struct PaymentIntent {
     /// The checkout is `expired` or `canceled`: nothing of it can be tried any more.
     #[serde(default, skip_serializing_if = "is_false")]
     pub closed: bool,
+    /// More than one charge of the checkout is known, and what becomes of those that paid nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra_charge: Option<ExtraCharge>,
     /// In the answer to a release: when the provider lets go of it by itself, at the latest. RFC 3339, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released_by: Option<String>,
@@ -178,6 +181,16 @@ pub struct Decline {
     pub code: String,
     /// For people.
     pub message: String,
+}
+
+/// What becomes of money that was taken for an order that is paid already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExtraCharge {
+    /// It is to be given back.
+    ToBeReturned,
+    /// It was given back.
+    Returned,
 }
 
 /// What the shopper has to do next.

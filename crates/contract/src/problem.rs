@@ -4,6 +4,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::Checkout;
 
+/// Where problems are explained: a problem of ours has this, `#` and its code as its `type`. Others on the way answer with the same
+/// statuses, and know nothing of what became of a request.
+pub const PROBLEMS: &str = "/docs/problems";
+
+/// The codes that say of a request that it was turned away, and did nothing. `idempotency_key_reused` is none of them: another request
+/// under that key may have done something.
+pub const REFUSALS: [&str; 14] = [
+    "invalid_json",
+    "invalid_request",
+    "idempotency_key_missing",
+    "idempotency_key_invalid",
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "method_not_allowed",
+    "request_timeout",
+    "body_too_large",
+    "unsupported_media_type",
+    "submit_key_mismatch",
+    "invalid_field",
+    "card_number_in_text",
+];
+
 /// `application/problem+json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {

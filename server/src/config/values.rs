@@ -28,7 +28,7 @@ pub enum Database {
     Sqlite(PathBuf),
 }
 
-/// How many requests a key and an address may send in test mode.
+/// How many requests a key and an address may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimit {
     /// No limit, for benchmarks.

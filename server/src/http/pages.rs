@@ -6,8 +6,8 @@ use std::convert::Infallible;
 
 use app::{Lang, Message, Page};
 use axum::{
-    extract::{FromRequestParts, Query, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+    extract::{FromRequestParts, Query, Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header, request::Parts},
     response::{Html, IntoResponse, Response},
 };
 use payment::{CheckoutId, State as PaymentState};
@@ -36,11 +36,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Address {
 
     /// A query that cannot be read brings no token; the page says what is missing.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Query::try_from_uri(&parts.uri).map(|Query(address)| address).unwrap_or_default())
+        Ok(Self::of(&parts.uri))
     }
 }
 
 impl Address {
+    fn of(uri: &Uri) -> Self {
+        Query::try_from_uri(uri).map(|Query(address)| address).unwrap_or_default()
+    }
+
     fn lang(&self, headers: &HeaderMap) -> Lang {
         let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         Lang::negotiate(self.lang.as_deref(), accepted)
@@ -102,6 +106,22 @@ pub(super) async fn status(
         }
         Err(error) => message(&app, lang, &error),
     }
+}
+
+/// `GET` of a form's action: what an address bar asks for after a page with an error.
+pub(super) async fn to_status(Id(id): Id, address: Address) -> Response {
+    see_other(&address.status_of(&id))
+}
+
+/// Whether a page is asked for, so that an error is told in words.
+pub(super) fn is_for_people(request: &Request) -> bool {
+    let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    request.uri().path().starts_with("/pay/") && accepted.is_some_and(|types| types.contains("text/html"))
+}
+
+/// The page that is shown in place of one that nobody made.
+pub(super) fn turn_away(app: &App, request: &Request, error: &ApiError) -> Response {
+    message(app, Address::of(request.uri()).lang(request.headers()), error)
 }
 
 /// Whoever comes here may come back from the bank's page: a worker asks at once what became of it, and the page hears of it.
@@ -215,8 +235,10 @@ fn message(app: &App, lang: Lang, error: &ApiError) -> Response {
         _ => Message::Busy,
     };
     let mut response = (status, Html(app::render_message(lang, &app.assets.css, message))).into_response();
+    let headers = response.headers_mut();
+    headers.extend(error.retry_after().map(|seconds| (header::RETRY_AFTER, seconds)));
     secure(
-        response.headers_mut(),
+        headers,
         "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
     );
     response

@@ -13,7 +13,7 @@ use super::{
     checkouts::{key_reused, not_found, not_open, order_paid},
     idempotency,
 };
-use crate::answers::{intent_view, intent_with_story, with_progress};
+use crate::answers::{intent_view, intent_with_story, with_charges, with_progress};
 
 /// `POST /v1/checkouts/{id}/payment_intents`.
 pub(super) async fn create(
@@ -85,7 +85,7 @@ pub(super) async fn view(app: &App, caller: &Caller, id: &str) -> Result<Payment
     Ok(PaymentIntent { behind, closed, ..view })
 }
 
-/// With what was done so far, while there is a result to wait for. Where a stranger's money for the order stands before a person,
+/// With what was done so far, while there is a result to wait for; of a paid order, with what else was charged. Where a stranger's money for the order stands before a person,
 /// the shopper is told so: it may be this shopper's own, and nothing else is sent for the order until then.
 pub(super) async fn shopper_view(
     app: &App,
@@ -98,7 +98,11 @@ pub(super) async fn shopper_view(
     if unsettled && is_blocked(app, checkout).await? {
         (view.state, view.decline) = (IntentState::NeedsReview, None);
     }
-    if awaited { Ok(with_progress(view, &story(app, intent).await?)) } else { Ok(view) }
+    if !awaited && checkout.status != CheckoutStatus::Paid {
+        return Ok(view);
+    }
+    let story = story(app, intent).await?;
+    Ok(with_charges(with_progress(view, &story), &story))
 }
 
 async fn is_blocked(app: &App, checkout: &CheckoutRecord) -> Result<bool, ApiError> {

@@ -4,15 +4,12 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{Html, IntoResponse, Response},
 };
-use contract::{Checkout, Problem};
+use contract::{Checkout, PROBLEMS, Problem};
 use engine::EngineError;
 use store::StoreError;
 
 use super::CURRENT_REQUEST;
 use crate::answers::json;
-
-/// Where the codes are explained, on the server that answered (RFC 9457 allows a relative reference).
-const DOCS: &str = "/docs/problems";
 
 macro_rules! codes {
     ($($name:ident = $status:ident, $code:literal, $title:literal;)+) => {
@@ -119,6 +116,11 @@ impl ApiError {
         self.code
     }
 
+    /// When to come back.
+    pub(crate) fn retry_after(&self) -> Option<HeaderValue> {
+        self.retry_after_s.map(HeaderValue::from)
+    }
+
     /// The field to blame.
     pub(crate) fn field(&self) -> Option<&str> {
         self.field.as_deref()
@@ -159,8 +161,9 @@ impl From<EngineError> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, code, title) = self.code.parts();
+        let retry_after = self.retry_after();
         let problem = Problem {
-            kind: format!("{DOCS}#{code}"),
+            kind: format!("{PROBLEMS}#{code}"),
             title: title.to_owned(),
             status: status.as_u16(),
             detail: self.detail,
@@ -175,9 +178,7 @@ impl IntoResponse for ApiError {
         if let Some(location) = self.location.and_then(|location| HeaderValue::from_str(&location).ok()) {
             headers.insert(header::LOCATION, location);
         }
-        if let Some(seconds) = self.retry_after_s {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
+        headers.extend(retry_after.map(|seconds| (header::RETRY_AFTER, seconds)));
         if self.code == Code::Unauthorized {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -207,4 +208,19 @@ pub(super) async fn not_found() -> ApiError {
 /// A path of ours with a method it does not take; axum adds `Allow`.
 pub(super) async fn method_not_allowed() -> ApiError {
     Code::MethodNotAllowed.error("The `Allow` header lists the methods this path takes.")
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::REFUSALS;
+
+    use super::Code;
+
+    #[test]
+    fn what_a_page_believes_is_a_refusal_of_ours() {
+        for code in REFUSALS {
+            let known = Code::ALL.iter().find(|known| known.parts().1 == code);
+            assert!(known.is_some_and(|known| known.parts().0.is_client_error()), "{code}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ use axum::{
 };
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock};
 
-use super::{ApiError, App, Code};
+use super::{ApiError, App, Code, pages};
 use crate::config::RateLimit;
 
 /// A burst may be this many times the rate.
@@ -38,6 +38,7 @@ pub(super) fn limiter(limit: RateLimit) -> Option<Arc<Limiter>> {
 pub(super) async fn limit(State(app): State<App>, request: Request, next: Next) -> Response {
     match admit(&app, &request) {
         Ok(()) => next.run(request).await,
+        Err(early) if pages::is_for_people(&request) => pages::turn_away(&app, &request, &early),
         Err(early) => early.into_response(),
     }
 }

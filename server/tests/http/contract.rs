@@ -236,7 +236,7 @@ async fn attack_24_a_method_that_is_not_taken_is_405_with_allow() {
         ("GET", "/v1/payment_intents/pi_1/submit", "POST"),
         ("DELETE", "/v1/payment_intents/pi_1", "GET,HEAD"),
         ("POST", "/healthz", "GET,HEAD"),
-        ("GET", "/pay/co_1/again", "POST"),
+        ("DELETE", "/pay/co_1/again", "GET,HEAD,POST"),
     ] {
         let reply = world.call(method, path).send().await;
         reply.problem(405, "method_not_allowed");

@@ -9,6 +9,7 @@ mod bodies;
 mod contract;
 mod crashes;
 mod disconnects;
+mod extras;
 mod fields;
 mod files;
 mod intruders;

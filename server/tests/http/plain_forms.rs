@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use payonce::config::MailTransport;
+use payonce::config::{MailTransport, RateLimit};
 
 use crate::support::{DECLINED, GOOD, Reply, Setup, THREE_DS, World, order, text};
 
@@ -224,8 +224,57 @@ async fn only_the_checkouts_own_token_may_press() {
         form().send().await.expect(401);
         let stolen = path.replace(text(&checkout["client_token"]), text(&other["client_token"]));
         world.post(&stolen).text(FORM, "email=a%40example.com").send().await.expect(404);
-        world.get(&path).send().await.expect(405);
     }
+}
+
+#[tokio::test]
+async fn a_forms_address_in_the_address_bar_leads_to_the_page_to_read() {
+    let world = World::start().await;
+    let checkout = world.checkout("1").await;
+    for part in ["again", "check", "email", "release"] {
+        let reply = world.get(&below(&world, &checkout, part)).send().await.expect(303);
+        assert_eq!(reply.header("Location"), Some(below(&world, &checkout, "status").as_str()), "{part}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_that_cannot_be_read_says_nothing_of_the_money_of_a_paid_order() {
+    let world = World::start().await;
+    let checkout = world.checkout("1").await;
+    world.pay(&checkout, GOOD).await.expect(200);
+    for body in ["", "previous=%22", "\u{0}"] {
+        let again = world.post(&below(&world, &checkout, "again")).text(FORM, body).send().await.expect(400);
+        let html = again.text();
+        assert!(html.contains("It changed nothing.") && !html.to_lowercase().contains("no money"), "{html}");
+    }
+    let status = below(&world, &checkout, "status");
+    for form in
+        [with(pay_form(&checkout), "checkout_version", "x"), with(pay_form(&checkout), "submit_key", "x")]
+    {
+        let reply = post(&world, &pay_path(&world, &checkout), &form).await.expect(303);
+        assert_eq!(reply.header("Location"), Some(status.as_str()));
+    }
+}
+
+#[tokio::test]
+async fn attack_23_a_shopper_who_asks_too_often_is_told_so_in_words() {
+    let world = World::with(Setup { rate: RateLimit::PerSecond(1), ..Setup::default() }).await;
+    let checkout = world.checkout("1").await;
+    let status = below(&world, &checkout, "status");
+    let refused = async |path: &str, accept: &str| loop {
+        let reply = world.get(path).header("Accept", accept).send().await;
+        if reply.status == 429 {
+            break reply;
+        }
+    };
+    for path in [pay_path(&world, &checkout), status.clone(), below(&world, &checkout, "again")] {
+        let page = refused(&path, "text/html,*/*;q=0.8").await;
+        assert_eq!(page.header("Content-Type"), Some("text/html; charset=utf-8"));
+        assert!(page.header("Retry-After").is_some());
+        let html = page.text();
+        assert!(html.contains("Too many requests") && !html.to_lowercase().contains("no money"), "{html}");
+    }
+    refused(&status, "application/json").await.problem(429, "rate_limited");
 }
 
 #[tokio::test]

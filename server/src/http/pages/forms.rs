@@ -73,7 +73,7 @@ pub(in crate::http) async fn submit(
     };
     let email = form.email.clone();
     let Some((intent, key, submit)) = form.read() else {
-        return say(shown, Notice::Refused, StatusCode::BAD_REQUEST);
+        return say(shown, Notice::Refused, StatusCode::BAD_REQUEST, &address.status_of(&id));
     };
     let submitted = submit::submit_as(&app, &shown.caller, &intent, key, submit).await;
     let shown = match load(&app, &id, &address, lang).await {
@@ -84,7 +84,7 @@ pub(in crate::http) async fn submit(
     match submitted.map_err(|error| (Refusal::of(&error), error)) {
         Ok(_) if is_paid_by_card(&shown) => tell(shown, Notice::CardElsewhere, &status),
         Ok(_) | Err((Refusal::Over, _)) => see_other(&status),
-        Err((Refusal::Said(notice), error)) => say(shown, notice, error.status()),
+        Err((Refusal::Said(notice), error)) => say(shown, notice, error.status(), &status),
         Err((Refusal::Email, _)) => no_email(shown, email.unwrap_or_default()),
         Err((Refusal::Unknown, error)) => message(&app, lang, &error),
     }
@@ -133,8 +133,11 @@ impl Refusal {
     }
 }
 
-/// The payment page with a word about the form that was sent.
-fn say(shown: Shown, notice: Notice, status: StatusCode) -> Response {
+/// The payment page with a word about the form that was sent. Only where the order has not gone on: else the page to read tells how.
+fn say(shown: Shown, notice: Notice, status: StatusCode, to_read: &str) -> Response {
+    if !shown.page.has_form() {
+        return see_other(to_read);
+    }
     let Shown { mut page, merchant, .. } = shown;
     page.notice = Some(notice);
     let mut response = document(&page, &merchant, page.render_pay(), None);

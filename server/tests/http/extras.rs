@@ -1,0 +1,65 @@
+//! An order that is paid twice at the provider: what its page and its merchant are told of the second charge.
+
+use engine::{Grounds, Resolved, Verdict};
+use serde_json::{Value, json};
+
+use crate::support::{ACCOUNT_SECRET, GOOD, Setup, World, eventually, text};
+
+/// Takes money for an order that is paid, as a key that the provider forgot would; the bank tells us of it.
+async fn charge_again(world: &World, checkout: &Value) -> String {
+    let body = json!({
+        "amount": checkout["amount"], "capture": true, "payment_token": world.bank.token(GOOD).await,
+        "metadata": {
+            "checkout_id": checkout["id"], "order_id": checkout["order_id"],
+            "payment_intent_id": checkout["payment_intent"]["id"],
+        },
+    });
+    let made = world.client.post(format!("{}/v3/payments", world.bank.url));
+    let made = made.basic_auth("100500", Some(ACCOUNT_SECRET)).header("Idempotence-Key", "forgotten");
+    let made: Value = made.json(&body).send().await.unwrap().json().await.unwrap();
+    text(&made["id"]).to_owned()
+}
+
+/// Payment page and status page, in English.
+async fn pages(world: &World, checkout: &Value) -> [String; 2] {
+    let page = world.page(checkout) + "&lang=en";
+    let status = page.replacen('?', "/status?", 1);
+    [world.get(&page).send().await.expect(200).text(), world.get(&status).send().await.expect(200).text()]
+}
+
+#[tokio::test]
+async fn fault_49_a_second_charge_is_told_and_nobody_is_thanked_for_one() {
+    let world = World::with(Setup { notified: true, ..Setup::default() }).await;
+    let checkout = world.checkout("1").await;
+    world.pay(&checkout, GOOD).await.expect(200);
+    let id = &checkout["payment_intent"]["id"];
+    assert_eq!(world.intent(id).await["extra_charge"], Value::Null);
+    for html in pages(&world, &checkout).await {
+        assert!(html.contains("Charged once"));
+    }
+
+    let extra = charge_again(&world, &checkout).await;
+    assert_eq!(world.bank.charges("1").await, 2);
+    eventually("the second charge is known", || async {
+        (world.intent(id).await["extra_charge"] == "to_be_returned").then_some(())
+    })
+    .await;
+    let path = format!("/v1/payment_intents/{}", text(id));
+    let seen = world.get(&path).bearer(text(&checkout["client_token"])).send().await.expect(200).json();
+    assert_eq!(seen["extra_charge"], "to_be_returned");
+    for html in pages(&world, &checkout).await {
+        assert!(html.contains("One more charge was seen for it, and it is to be given back."));
+        assert!(html.contains("data-state=\"succeeded\"") && !html.contains("Charged once"));
+    }
+
+    let grounds = Grounds { reason: "charged twice".to_owned(), evidence: None };
+    let resolved = world.engine.resolve(&extra, Verdict::RefundExtra, &grounds).await.unwrap();
+    assert!(matches!(resolved, Resolved::Done(_)), "{resolved:?}");
+    eventually("the extra is given back", || async {
+        (world.intent(id).await["extra_charge"] == "returned").then_some(())
+    })
+    .await;
+    for html in pages(&world, &checkout).await {
+        assert!(html.contains("it was given back") && !html.contains("Charged once"));
+    }
+}
