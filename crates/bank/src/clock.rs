@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use axum::http::HeaderValue;
+use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 
 /// Where the bank reads the time.
 #[derive(Clone)]
@@ -23,6 +24,15 @@ impl Clock {
     pub(crate) fn now_ms(&self) -> i64 {
         (self.0)().as_millisecond()
     }
+}
+
+/// As the header `Date` tells time (RFC 9110).
+pub(crate) fn http_date(at_ms: i64) -> HeaderValue {
+    let at = Timestamp::from_millisecond(at_ms).expect("the clock gave it");
+    let text = DateTimePrinter::new()
+        .timestamp_to_rfc9110_string(&at)
+        .expect("this century's years have four digits");
+    HeaderValue::try_from(text).expect("a date is ASCII")
 }
 
 /// RFC 3339 with milliseconds and `Z`, as YooKassa writes time.

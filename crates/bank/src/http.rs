@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::answer::{Answer, Reply};
 use crate::bank::State;
 use crate::call::Call;
+use crate::clock::http_date;
 use crate::faults::{Fault, Order, OrderError};
 use crate::refusal::Refusal;
 use crate::{cards, confirm, desk, notifications, payment_rows, refunds, requests, tokens};
@@ -38,7 +39,14 @@ pub(crate) fn router(state: Arc<State>) -> Router {
         .route("/confirm/{payment}", get(confirm::show).post(confirm::decide))
         .route("/healthz", get(healthz))
         .merge(at_home)
+        .layer(middleware::map_response_with_state(Arc::clone(&state), dated))
         .with_state(state)
+}
+
+/// Every answer tells the time by the bank's own clock, which dates its ledger too.
+async fn dated(Shared(state): Shared<Arc<State>>, mut response: Response) -> Response {
+    response.headers_mut().insert(header::DATE, http_date(state.now_ms()));
+    response
 }
 
 async fn healthz() -> &'static str {

@@ -283,3 +283,16 @@ async fn a_listing_is_filtered_by_time_and_state() {
         bank.get(&format!("/v3/payments?{query}")).await.refused(400, "invalid_request", parameter);
     }
 }
+
+#[tokio::test]
+async fn fault_31_answers_tell_the_time_of_the_banks_own_clock() {
+    let bank = TestBank::start().await;
+    let told = async || {
+        let response = bank.request(Method::GET, "/v3/payments").send().await.unwrap();
+        let date = response.headers()["date"].to_str().unwrap().to_owned();
+        jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date).unwrap()
+    };
+    let before = told().await;
+    bank.advance(Duration::from_secs(7200));
+    assert_eq!(told().await.duration_since(before).as_secs(), 7200);
+}
