@@ -1,6 +1,7 @@
 // The sandbox bank from behind the counter: what it really charged, and what is to go wrong next.
 // Asked from here and never from a page: the bank refuses whoever has an Origin.
 import { expect } from '@playwright/test';
+import type { Checkout } from './merchant.ts';
 
 export interface Payment {
   id: string;
@@ -45,6 +46,27 @@ export class Bank {
   /** No object at all: the bank was not even asked. */
   async expectNothing(orderId: string): Promise<void> {
     expect(await this.payments(orderId), `payments of order ${orderId} in the bank's ledger`).toEqual([]);
+  }
+
+  /** Takes money once more for an order that is paid, as a key that the bank forgot would. */
+  async chargesAgain({ order_id, amount, id, payment_intent }: Checkout): Promise<void> {
+    const post = async (path: string, body: unknown) => {
+      const answer = await fetch(this.url + path, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          'Idempotence-Key': `again-${order_id}`,
+          Authorization: `Basic ${btoa('100500:test_demo')}`,
+        },
+        body: JSON.stringify(body),
+      });
+      expect(answer.ok, path).toBe(true);
+      return answer.json();
+    };
+    const card = { number: '5555555555554444', expiry_month: '12', expiry_year: '2034', cvc: '123' };
+    const { token } = await post('/v3/tokens', { card });
+    const metadata = { order_id, checkout_id: id, payment_intent_id: payment_intent.id };
+    await post('/v3/payments', { amount, capture: true, payment_token: token, metadata });
   }
 
   /** Arms a fault. */

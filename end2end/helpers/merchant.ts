@@ -18,6 +18,7 @@ export interface Checkout {
 export interface Intent {
   id: string;
   state: string;
+  extra_charge?: string;
   previous_intent_id?: string;
   payment_method?: { last4?: string };
 }

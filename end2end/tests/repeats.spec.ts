@@ -212,6 +212,47 @@ test('the site answers 500 after the payment was taken: the page asks, and nothi
   await bank.expectOneCharge(order.id, '1500.00');
 });
 
+for (const status of [403, 404, 408, 413, 429]) {
+  test(`somebody on the way answers ${status} after the payment was taken: it proves nothing, and the page comes to the truth by itself (R1, R10)`, async ({ page, bank, watch }) => {
+    watch.expects(new RegExp(`status of ${status}`));
+    const { order, pay } = await buy(page);
+    await pay.hydrated();
+    const said = await everythingSaid(page);
+    const submits = countSubmits(page);
+    await page.route(SUBMIT, async (route) => {
+      await route.fetch();
+      await route.fulfill({ status, contentType: 'text/html', body: `<h1>${status}</h1>` });
+    });
+    const questions = await Gate.on(page, NEWS);
+    await pay.pay(GOOD);
+    await pay.expectState('checking');
+    await pay.expectNoInvitation();
+    await questions.open();
+    await pay.expectState('succeeded');
+    expect(submits()).toBe(1);
+    expect(await said()).not.toMatch(/не списан|Нажмите «Оплатить» ещё раз/);
+    await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+  });
+}
+
+test('a new try is refused by somebody on the way: not said to be the last one, and the next press makes it', async ({ page, bank, watch }) => {
+  watch.expects(/status of 429/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(NO_FUNDS);
+  await pay.expectState('declined');
+  const tries = '**/v1/checkouts/*/payment_intents';
+  await page.route(tries, (route) => route.fulfill({ status: 429, contentType: 'text/html', body: '' }), { times: 1 });
+  await pay.screens.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+  await expect(pay.note('Не получилось начать новую попытку')).toBeFocused();
+  await pay.screens.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+  await pay.expectState('ready');
+  await pay.hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
 test('fault 5: a proxy that repeats the submit, at once and after the answer, charges nothing more (R2)', async ({ page, bank }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
@@ -382,6 +423,16 @@ test('two tabs that both try again get one new intent, and pay once', async ({ p
   await first.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00');
 });
+
+/** All that the page shows from now on, however briefly. */
+async function everythingSaid(page: Page): Promise<() => Promise<string>> {
+  const said = await page.locator('[data-payonce]').evaluateHandle((root: HTMLElement) => {
+    const texts = new Set<string>();
+    new MutationObserver(() => texts.add(root.innerText)).observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    return texts;
+  });
+  return () => said.evaluate((texts) => [...texts].join('\n'));
+}
 
 function countSubmits(page: Page): () => number {
   return countRequests(page, '/submit');

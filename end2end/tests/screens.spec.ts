@@ -141,6 +141,38 @@ test('screens of results', async ({ page, merchant, newDevice }) => {
   await inspect(reader, 'status-succeeded');
 });
 
+test('screens of an order that was charged twice', async ({ page, merchant, bank }) => {
+  const order = await merchant.offer({ description: 'Кофемолка Bravo' });
+  const pay = await new PayPage(page).open(order.url);
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await expect(pay.screens).toContainText('Деньги списаны один раз');
+  await bank.chargesAgain(order);
+  await expect.poll(async () => (await merchant.intent(order.payment_intent.id)).extra_charge).toBe('to_be_returned');
+  await page.reload();
+  await pay.hydrated();
+  await expect(pay.screens).toContainText('Заказ оплачен. По нему замечено ещё одно списание, его должны вернуть.');
+  await expect(pay.screens).not.toContainText('один раз');
+  await inspect(page, 'succeeded-twice');
+});
+
+test('screens in place of a page that cannot be made', async ({ page, merchant, watch }) => {
+  watch.expects(/status of 400/);
+  const order = await merchant.offer();
+  await page.goto(order.url);
+  const again = order.url.replace('?', '/again?');
+  await page.evaluate((action) => {
+    const form = Object.assign(document.createElement('form'), { method: 'post', action });
+    document.body.append(form);
+    form.submit();
+  }, again);
+  await expect(page.getByRole('heading')).toHaveText('Не получилось понять запрос');
+  await inspect(page, 'message-bad-request');
+  // The address bar, after a page with an error.
+  await page.goto(again);
+  await expect(page).toHaveURL(/\/status\?/);
+});
+
 test('screens of a result that is not known', async ({ page, merchant, bank, newDevice, watch }) => {
   watch.expects(/ERR_CONNECTION_RESET/);
   const order = await merchant.offer({ description: 'Кофемолка Bravo' });
