@@ -295,6 +295,43 @@ fn the_server_may_be_able_to_ask(trouble: &Trouble) {
     }
 }
 
+/// A proxy took our name off the answers: what was shown for ours is named, and asked.
+#[test]
+fn fault_47_what_was_shown_for_ours_is_named_and_asked() {
+    let trouble = Trouble::new();
+    let (place, payment, taken) = (&trouble.place, trouble.payment.as_str(), trouble.taken.as_str());
+    let database = Connection::open(place.path("payonce-data/payonce.db")).unwrap();
+    let stands = |data: String| {
+        let written = "UPDATE payment_intent SET state_data = $1 WHERE state = 'needs_review'";
+        assert_eq!(database.execute(written, [data]).unwrap(), 1);
+    };
+    let (show, deny) = (["review", "show", payment], ["review", "resolve", payment, "--not-charged"]);
+    let deny = || place.run(&[&deny[..], &["--reason", "the shopper says so"]].concat());
+    let state = r#""state":"needs_review","since":1000"#;
+    stands(format!(r#"{{{state},"why":{{"mismatch":"owner"}},"suspects":["{taken}"]}}"#));
+    let told_of = place.run(&show);
+    let offered = format!("payonce review resolve {payment} --charged {taken} --reason TEXT");
+    told(
+        &told_of,
+        &[
+            &format!("  {taken}  the provider showed it for this payment's own"),
+            "may have taken some",
+            &offered,
+        ],
+    );
+    assert!(!told_of.stdout.contains("No money was taken"), "{}", told_of.stdout);
+    deny().refused(&["not done", "it took 1500.00 RUB", &format!("--charged {taken}")]);
+    // As a version wrote it that did not keep who was shown.
+    stands(format!(r#"{{{state},"why":{{"mismatch":"owner"}}}}"#));
+    assert!(!place.run(&show).stdout.contains("No money was taken"));
+    deny().refused(&["the journal alone tells", "--evidence"]);
+    // The shopper left the bank's page, and the bank goes on saying that it waits.
+    stands(format!(r#"{{{state},"why":"overdue","object":"{taken}"}}"#));
+    let waits = format!("{taken} has neither taken the money nor ended, as far as the provider has said");
+    told(&place.run(&["review", "list"]), &[&waits]);
+    told(&place.run(&show), &[&waits]);
+}
+
 /// The merchant had another account when that money was taken.
 #[test]
 fn n5_what_cannot_be_given_back_by_us_is_not_offered() {

@@ -1,6 +1,6 @@
 //! A payment in review: the object that took its money, or the proof that none did.
 
-use payment::{Event, IntentId, Money, ObjectId, ObjectStatus, Observation, StateName};
+use payment::{Event, IntentId, Money, ObjectId, ObjectStatus, Observation, ReviewReason, State, StateName};
 use providers::{Account, Reply};
 use store::{Claimed, LookOf, Looking, Tenant};
 
@@ -12,6 +12,9 @@ use crate::{
 };
 
 const SILENT: &str = "the provider cannot say now that there is no such payment";
+
+/// Of a row that was written before suspects were kept.
+const UNNAMED: &str = "the provider showed an object for this payment's own, whose id the journal alone tells: look at it in the provider's dashboard";
 
 /// A listing may outlive the claim in which it was begun. It is kept, and answers the next one at once.
 const MOST_CLAIMS: usize = 2;
@@ -160,6 +163,9 @@ impl Engine {
                 return self.judge_without_listing(claimed, hand, grounds, &why);
             }
         };
+        if is_unnamed(&claimed.intent.state) {
+            return self.judge_without_listing(claimed, hand, grounds, UNNAMED);
+        }
         match self.suspects_said(claimed, &account, &account_id).await? {
             Said::MayHaveCharged(words) => return refused(words),
             Said::Nothing => return self.judge_without_listing(claimed, hand, grounds, SILENT),
@@ -255,6 +261,12 @@ impl Engine {
         hand.apply(Event::JudgedNotCharged, format!("a person: {grounds} ({why})"))?;
         ended_without_money(claimed)
     }
+}
+
+/// Whether something contradicted the request, and nothing tells any more what it was.
+fn is_unnamed(state: &State) -> bool {
+    state.suspects().is_empty()
+        && matches!(state, State::NeedsReview { why: ReviewReason::Mismatch(_), object: None, .. })
 }
 
 fn paid(

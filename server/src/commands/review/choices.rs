@@ -31,8 +31,9 @@ impl Choices {
 /// About a payment, its captures, cancels and refunds, and what was taken besides.
 pub(super) async fn of_payment(engine: &Engine, intent: &IntentRecord, story: &Story) -> Result<String> {
     let mut choices = Choices::default();
-    if let State::NeedsReview { object, .. } = &intent.state {
-        payment(engine, &mut choices, intent.id, object.as_ref(), &story.operation).await?;
+    if let State::NeedsReview { object, suspects, .. } = &intent.state {
+        let objects: Vec<_> = object.iter().chain(suspects).collect();
+        payment(engine, &mut choices, intent.id, &objects, &story.operation).await?;
     }
     for row in story.follow_ups.iter().filter(|row| row.stage == Stage::Review) {
         follow_up(engine, &mut choices, row).await?;
@@ -74,21 +75,28 @@ async fn payment(
     engine: &Engine,
     choices: &mut Choices,
     id: IntentId,
-    object: Option<&ObjectId>,
+    objects: &[&ObjectId],
     row: &OperationRecord,
 ) -> Result<()> {
     let id = id.to_string();
-    let charged = format!("--charged {}", object.map_or("OBJECT", ObjectId::as_str));
+    let mut charged: Vec<_> = objects.iter().map(|object| format!("--charged {object}")).collect();
+    if charged.is_empty() {
+        charged.push("--charged OBJECT".to_owned());
+    }
     let paid = "this object of the provider took the money: the order is paid";
     let unpaid = "no money was taken: the order can be paid again";
     match engine.unaskable(row).await? {
         None => {
-            choices.offer(&id, &charged, &format!("{paid} (it is asked first)"));
+            for charged in charged {
+                choices.offer(&id, &charged, &format!("{paid} (it is asked first)"));
+            }
             choices.offer(&id, "--not-charged", &format!("{unpaid} (refused until that is proved)"));
         }
         Some(Unaskable::ByAnybody(why)) => {
             choices.note(&format!("{why}; so evidence decides"));
-            choices.offer(&id, &format!("{charged} --evidence TEXT"), paid);
+            for charged in charged {
+                choices.offer(&id, &format!("{charged} --evidence TEXT"), paid);
+            }
             let refused = format!("{unpaid} (refused until no request can be executed any more)");
             choices.offer(&id, "--not-charged --evidence TEXT", &refused);
         }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use engine::Engine;
-use payment::{IntentId, OrderId, Timestamp};
+use payment::{IntentId, OrderId, ReviewReason, State, Timestamp, UnknownReason};
 use store::{
     ChargeRecord, CheckoutRecord, EffectRecord, IntentRecord, OperationRecord, ReviewItem, Story,
     StrangerRecord, Task, Tenant,
@@ -107,7 +107,7 @@ fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story, effects
     for row in &story.follow_ups {
         follow_up(&mut lines, row);
     }
-    money(&mut lines, &story.charges);
+    money(&mut lines, &story.charges, &intent.state);
     if !effects.is_empty() {
         lines.title("What was told:");
     }
@@ -165,12 +165,30 @@ fn operation(lines: &mut Lines, what: &str, row: &OperationRecord) {
     ));
 }
 
-fn money(lines: &mut Lines, charges: &[ChargeRecord]) {
-    lines.title(if charges.is_empty() {
-        "No money was taken for this order, as far as is known."
-    } else {
-        "Money taken for this order:"
-    });
+/// Whether the provider showed for this payment what was not asked for.
+fn is_contradicted(state: &State) -> bool {
+    !state.suspects().is_empty()
+        || matches!(
+            state,
+            State::Confirming { why: UnknownReason::Mismatch(_), .. }
+                | State::NeedsReview { why: ReviewReason::Mismatch(_), .. }
+        )
+}
+
+fn money(lines: &mut Lines, charges: &[ChargeRecord], state: &State) {
+    let title = match charges {
+        [_, ..] => "Money taken for this order:",
+        [] if is_contradicted(state) => {
+            "No money is written down for this order, but what the provider showed for it may have taken some."
+        }
+        [] => "No money was taken for this order, as far as is known.",
+    };
+    lines.title(title);
+    for suspect in state.suspects() {
+        lines.put(&format!(
+            "  {suspect}  the provider showed it for this payment's own, with another name or sum; look at it before you say anything"
+        ));
+    }
     for charge in charges {
         let currency = charge.amount.currency();
         lines.put(&format!(

@@ -1,8 +1,8 @@
 //! States and reasons in the words of the person who has to decide. Never how the code writes them.
 
 use payment::{
-    CanceledReason, Channel, Currency, Mismatch, Money, NotExecutedReason, OperationState, ReviewReason,
-    State, UnknownReason,
+    CanceledReason, Channel, Currency, Mismatch, Money, NotExecutedReason, ObjectId, OperationState,
+    ReviewReason, State, UnknownReason,
 };
 
 use store::{EffectRecord, EffectState};
@@ -27,8 +27,8 @@ pub(super) fn standing(state: &State) -> String {
             format!("result unknown since {}: {}", rfc3339(*since), unknown(*why))
         }
         State::Authorized { object } => format!("money is held by {object}, and not taken yet"),
-        State::NeedsReview { since, why, .. } => {
-            format!("waits for a person since {}: {}", rfc3339(*since), review(*why))
+        State::NeedsReview { since, why, object, .. } => {
+            format!("waits for a person since {}: {}", rfc3339(*since), review(*why, object.as_ref()))
         }
         State::Succeeded { object, at } => format!("paid by {object}, known since {}", rfc3339(*at)),
         State::Declined { by, code, .. } => {
@@ -57,13 +57,20 @@ pub(super) fn operation(state: &OperationState) -> String {
 }
 
 /// Why a person has to decide.
-pub(super) fn review(why: ReviewReason) -> String {
-    match why {
-        ReviewReason::Overdue => {
+pub(super) fn review(why: ReviewReason, object: Option<&ObjectId>) -> String {
+    match (why, object) {
+        (ReviewReason::Overdue, None) => {
             "long after the last request, the provider has not said whether money was taken".to_owned()
         }
-        ReviewReason::Stuck => "whoever works on it dies or fails, again and again; see the log".to_owned(),
-        ReviewReason::Mismatch(what) => format!("the provider's object {}", mismatch(what)),
+        (ReviewReason::Overdue, Some(object)) => {
+            format!(
+                "long after the last request, {object} has neither taken the money nor ended, as far as the provider has said"
+            )
+        }
+        (ReviewReason::Stuck, _) => {
+            "whoever works on it dies or fails, again and again; see the log".to_owned()
+        }
+        (ReviewReason::Mismatch(what), _) => format!("the provider's object {}", mismatch(what)),
     }
 }
 

@@ -28,7 +28,7 @@ async fn answered(world: &World, engine: &Engine, lie: Lie) -> (Offer, ObjectId)
     world.wake(engine, &offer).await;
     world.clock.advance(GAP_MS);
     let object = object_of(world, &offer);
-    assert_eq!(world.intent(offer.intent.id).await.state.suspects(), [object.clone()]);
+    assert_eq!(world.intent(offer.intent.id).await.state.suspects(), std::slice::from_ref(&object));
     (offer, object)
 }
 
