@@ -82,9 +82,11 @@ fn Live(page: Arc<Page>) -> impl IntoView {
 
 #[component]
 fn Foot(page: Arc<Page>) -> impl IntoView {
+    // Not to somebody who was charged twice.
+    let promise = page.intent.extra_charge.is_none().then(|| page.say("promise"));
     view! {
         <footer class="foot">
-            <span>{page.say("promise")}</span>
+            <span>{promise}</span>
             <a href=page.other_language_path() lang=page.lang.other().tag() title=page.say("language-hint")>
                 {page.say("language-name")}
             </a>
