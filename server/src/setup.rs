@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use engine::{Engine, Ids, Listings, Seal, Settings, Vault};
+use engine::{Engine, Gates, Ids, Listings, Seal, Settings, Vault};
 use payment::{ProviderAccount, RetryPolicy};
 use providers::yookassa::YooKassa;
 use sha2::{Digest, Sha256};
@@ -45,6 +45,7 @@ pub async fn engine(config: &Config) -> Result<Engine> {
         // Whoever serves puts the one there that its pages wait at.
         changes: Arc::new(Hub::default()),
         listings: Listings::default(),
+        gates: Gates::default(),
         vault: Arc::new(vault),
         settings: settings(&config.timing, &config.public_url),
     };
@@ -83,6 +84,8 @@ fn settings(timing: &Timing, public_url: &str) -> Settings {
         intents_per_checkout: INTENTS_PER_CHECKOUT,
         most_unfinished: MOST_UNFINISHED,
         gap_ms: GAP_MS,
+        // Both outlast a call to the provider.
+        on_its_way_ms: timing.lease_ms,
     }
 }
 

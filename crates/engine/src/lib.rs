@@ -40,7 +40,7 @@ pub use review::{Grounds, MAX_REVIEW_ITEMS, Resolved, Unaskable, Verdict, item_i
 pub use shared_listing::Listings;
 pub use shopper::Released;
 pub use submit::{Submission, SubmitOutcome};
-pub use sweep::{LeftAccount, Swept};
+pub use sweep::{Gates, LeftAccount, Swept};
 pub use vault::{ClientToken, Seal, SealError, Vault};
 
 /// Ids and randomness, passed in.
@@ -94,8 +94,11 @@ pub struct Settings {
     pub intents_per_checkout: i64,
     /// Claims in a row that may come to no result before a person has to look.
     pub most_unfinished: i64,
-    /// A start after a longer silence than this puts the gate down.
+    /// A start or a heartbeat after a longer silence than this puts the gate down.
     pub gap_ms: i64,
+    /// How long a send may be on its way: a listing lifts a gate only if it was begun this long after the gate was met. Longer than
+    /// the provider's deadline.
+    pub on_its_way_ms: i64,
 }
 
 /// Something failed that is no expected result.
@@ -139,6 +142,8 @@ pub struct Engine {
     pub changes: Arc<dyn Changes>,
     /// What was read lately of providers' listings.
     pub listings: Listings,
+    /// Since when this process knows of each gate.
+    pub gates: Gates,
     /// Seals and tokens.
     pub vault: Arc<Vault>,
     /// Settings.

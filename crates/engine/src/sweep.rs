@@ -1,8 +1,10 @@
 //! The third road of observation: reads an account's listing, links what is ours and was not known, and puts strangers before a
 //! person. After a gap in our own life nothing is dispatched until it has been read (fault 23).
 
+mod gates;
 mod strangers;
 
+pub use gates::Gates;
 use payment::{Anomaly, ObjectId, Observation, ProviderAccount, RefundObservation, Timestamp};
 use providers::{Account, Page, Span};
 use store::{MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, SweepRow, Tenant};
@@ -34,7 +36,9 @@ pub struct Swept {
     pub waits_for: usize,
     /// How far our clock is ahead of the provider's, where they are too far apart to rely on what was asked for, ms.
     pub apart_ms: Option<i64>,
-    /// Whether everything was read and written down; else the gate stays, and it is read again.
+    /// How long it is until a listing can lift the gate, where this one was begun too soon after the gate was met, ms. It is read again.
+    pub too_soon_ms: Option<i64>,
+    /// Whether everything was read and taken down; else the gate stays, and it is read again.
     pub complete: bool,
 }
 
@@ -84,10 +88,16 @@ impl Engine {
         Ok(left)
     }
 
-    /// A server is alive; and what it keeps of listings is not kept for ever.
-    pub async fn beat(&self) -> Result<(), EngineError> {
+    /// A server is alive; and what it keeps of listings is not kept for ever. After a gap it starts again: it was stopped, or a backup
+    /// was restored beneath it. Whether dispatch has to wait for a sweep since then.
+    pub async fn beat(&self) -> Result<bool, EngineError> {
         self.listings.forget_old(self.clock.moments(), self.settings.listing_gap_ms);
-        Ok(self.store.beat().await?)
+        if self.store.beat(self.settings.gap_ms).await? {
+            return Ok(false);
+        }
+        let gated = self.start().await?;
+        self.gates.forget();
+        Ok(gated)
     }
 
     /// Sweeps the account that a merchant's money goes to.
@@ -95,6 +105,7 @@ impl Engine {
         let account = self.account_of(merchant)?;
         let (tenant, id) = (&merchant.tenant, &merchant.account);
         let (row, time) = self.swept_until(tenant, id).await?;
+        let too_soon_ms = self.too_soon_ms(&row);
         let strangers = Strangers::All;
         let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
         let mut swept = self.sweep_from(&mut reading, &row, row.known_from).await?;
@@ -104,7 +115,7 @@ impl Engine {
             swept.waits_for = gated.iter().filter(|other| other.row.known_from < row.known_from).count();
             swept.complete &= swept.waits_for == 0;
         }
-        self.swept(row, time.now, swept).await
+        self.swept(row, time.now, Swept { too_soon_ms, ..swept }).await
     }
 
     /// Sweeps an account that a merchant left, with the credentials that the newest operation there was frozen with. What others
@@ -113,12 +124,13 @@ impl Engine {
         let account = self.frozen_account(&left.tenant, &left.operation).await?;
         let (tenant, id) = (&left.tenant, &left.id);
         let (row, time) = self.swept_until(tenant, id).await?;
+        let too_soon_ms = self.too_soon_ms(&row);
         // There may have been several gaps since it was read.
         let forgotten = |gap: Timestamp| gap.min(row.swept_until).plus_ms(-CLOCKS_DIFFER_MS);
         let strangers = row.gated_from.map_or(Strangers::None, |gap| Strangers::Forgotten(forgotten(gap)));
         let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
         let swept = self.sweep_from(&mut reading, &row, Timestamp(0)).await?;
-        self.swept(row, time.now, swept).await
+        self.swept(row, time.now, Swept { too_soon_ms, ..swept }).await
     }
 
     /// How far an account was read, and what time it is.
@@ -130,6 +142,13 @@ impl Engine {
         let began = self.clock.moments();
         let (row, now) = self.store.sweep(tenant.clone(), id.clone()).await?;
         Ok((row, OurTime { now, began }))
+    }
+
+    /// How long it is until a listing that is begun can lift this row's gate, if one that is begun now is too soon, ms: what was sent
+    /// before the gate was down may not be there yet.
+    fn too_soon_ms(&self, row: &SweepRow) -> Option<i64> {
+        let known_ms = self.gates.known_ms(row, self.clock.moments())?;
+        Some(self.settings.on_its_way_ms - known_ms).filter(|ms| *ms > 0)
     }
 
     /// Reads an account from where the last sweep ended, or the gap began.
@@ -155,9 +174,9 @@ impl Engine {
         Ok(swept)
     }
 
-    /// Writes down that an account was read until `now`, and lifts the gate.
+    /// Writes down that an account was read until `now`, and lifts the gate, unless it was too soon.
     async fn swept(&self, mut row: SweepRow, now: Timestamp, swept: Swept) -> Result<Swept, EngineError> {
-        if swept.complete {
+        if swept.complete && swept.too_soon_ms.is_none() {
             row.swept_until = now;
             self.store.swept(row).await?;
             failpoint!("sweep.swept");

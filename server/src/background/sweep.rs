@@ -30,8 +30,13 @@ pub(super) async fn beat(engine: Engine) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        if let Err(error) = engine.beat().await {
-            tracing::warn!(%error, "the heartbeat was not written; it is tried again");
+        match engine.beat().await {
+            Ok(true) => tracing::warn!(
+                "no server was alive for a while, by the database: it was stopped, or a backup was restored. Nothing is sent until the \
+                 provider's listing has been read; docs/operations.md, The gate"
+            ),
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "the heartbeat was not written; it is tried again"),
         }
     }
 }
@@ -62,7 +67,7 @@ impl Target {
 
     fn tell(&self, end: End, swept: &Result<Swept, EngineError>) {
         match end {
-            End::Whole | End::Held => {}
+            End::Whole | End::Held | End::TooSoon => {}
             End::Waits => self.tell_waits(),
             End::Unread => self.tell_unread(swept),
         }
@@ -122,12 +127,16 @@ struct Plan {
 }
 
 impl Plan {
-    /// After a sweep.
-    fn after(&self, end: End, now: Instant, every: Duration) -> Self {
-        let (failures, wait) = next_sweep(end == End::Whole, self.failures, every);
+    /// After a sweep; `too_soon` is the time until its gate can be lifted.
+    fn after(&self, end: End, too_soon: Option<Duration>, now: Instant, every: Duration) -> Self {
+        let (failures, wait) = match too_soon {
+            // Right then.
+            Some(wait) if end != End::Unread => (self.failures, wait.min(every)),
+            Some(_) | None => next_sweep(end == End::Whole, self.failures, every),
+        };
         let told = match end {
             End::Whole => None,
-            End::Held => self.told,
+            End::Held | End::TooSoon => self.told,
             End::Waits | End::Unread if self.is_to_tell(end, now) => Some(now),
             End::Waits | End::Unread => self.told,
         };
@@ -137,7 +146,7 @@ impl Plan {
     /// What ends by itself in a moment is not told, and what lasts not with each sweep.
     fn is_to_tell(&self, end: End, now: Instant) -> bool {
         let lasts = match end {
-            End::Whole | End::Held => false,
+            End::Whole | End::Held | End::TooSoon => false,
             End::Waits => self.failures >= PATIENCE,
             End::Unread => true,
         };
@@ -150,6 +159,8 @@ impl Plan {
 enum End {
     /// It was read to the end, and written down.
     Whole,
+    /// It was read to the end, and what was sent before its gate was met may not be there yet.
+    TooSoon,
     /// Somebody else was at work on what it found.
     Held,
     /// Another account has to be read first.
@@ -161,12 +172,19 @@ enum End {
 impl End {
     fn of(swept: &Result<Swept, EngineError>) -> Self {
         match swept {
-            Ok(Swept { complete: true, .. }) => Self::Whole,
+            Ok(Swept { complete: true, too_soon_ms: None, .. }) => Self::Whole,
+            Ok(Swept { complete: true, too_soon_ms: Some(_), .. }) => Self::TooSoon,
             Ok(Swept { waits_for: 1.., .. }) => Self::Waits,
             Ok(Swept { held: 1.., .. }) => Self::Held,
             Ok(_) | Err(_) => Self::Unread,
         }
     }
+}
+
+/// How long it is until the gate of what was swept can be lifted.
+fn too_soon(swept: &Result<Swept, EngineError>) -> Option<Duration> {
+    let ms = swept.as_ref().ok()?.too_soon_ms?;
+    u64::try_from(ms).ok().map(Duration::from_millis)
 }
 
 /// How often in a row it has failed now, and the wait until it is swept again: growing while it fails, and never longer than else.
@@ -199,7 +217,7 @@ pub(super) async fn sweep(engine: Engine, every: Duration) {
             if plan.is_to_tell(end, now) {
                 target.tell(end, &swept);
             }
-            *plan = plan.after(end, now, every);
+            *plan = plan.after(end, too_soon(&swept), now, every);
         }
         let found = match targets.find(&engine, LEFT_EVERY.min(every)).await {
             Ok(found) => found,
@@ -246,12 +264,12 @@ mod tests {
         let (now, every) = (Instant::now(), Duration::from_secs(600));
         let first = Plan::default();
         assert!(first.is_to_tell(End::Unread, now));
-        let second = first.after(End::Unread, now, every);
+        let second = first.after(End::Unread, None, now, every);
         let soon = now + Duration::from_secs(64);
         assert!(!second.is_to_tell(End::Unread, soon));
-        let third = second.after(End::Unread, soon, every);
+        let third = second.after(End::Unread, None, soon, every);
         assert!(third.is_to_tell(End::Unread, now + TELL_EVERY));
-        let whole = third.after(End::Whole, soon, every);
+        let whole = third.after(End::Whole, None, soon, every);
         assert!(whole.is_to_tell(End::Unread, soon));
     }
 
@@ -263,9 +281,30 @@ mod tests {
         let mut plan = Plan::default();
         for _ in 0..PATIENCE {
             assert!(!plan.is_to_tell(end, now));
-            plan = plan.after(end, now, every);
+            plan = plan.after(end, None, now, every);
         }
         assert!(plan.is_to_tell(end, now));
+    }
+
+    #[test]
+    fn fault_23_a_gate_that_was_read_for_too_soon_is_read_for_right_when_it_can_be_lifted() {
+        let (now, every) = (Instant::now(), Duration::from_secs(600));
+        let early = Ok(Swept { complete: true, too_soon_ms: Some(29_000), ..swept() });
+        let (end, wait) = (End::of(&early), too_soon(&early));
+        assert_eq!(end, End::TooSoon);
+        let waits = Plan { failures: MAX_DOUBLINGS, ..Plan::default() }.after(end, wait, now, every);
+        assert_eq!(waits.due, Some(now + Duration::from_secs(29)));
+        assert!(!waits.is_to_tell(end, now));
+        let other = Plan::default().after(End::Waits, wait, now, every);
+        assert_eq!(
+            (other.due, other.failures),
+            (waits.due, 0),
+            "who waits for another account waits as long"
+        );
+        let often = Duration::from_secs(1);
+        assert_eq!(waits.after(end, wait, now, often).due, Some(now + often));
+        let unread = Plan::default().after(End::Unread, wait, now, every);
+        assert_eq!(unread.due, Some(now + Duration::from_secs(2)));
     }
 
     #[test]

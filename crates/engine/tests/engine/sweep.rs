@@ -2,6 +2,7 @@
 //! read to its end (fault 23).
 
 mod left;
+mod on_its_way;
 
 use engine::{Engine, Resolved, SubmitOutcome, Swept, Verdict};
 use payment::{
@@ -491,8 +492,12 @@ async fn r25_the_sweep_finds_what_nobody_asked_about(world: World) {
     drop(world.claim(&engine, &offer).await);
     world.bank.next([Fault::LoseAnswer]);
     world.clock.advance(LEASE_MS);
-    let claim =
-        engine.claim_due(2, Vec::new()).await.unwrap().into_iter().find(|claim| claim.work.intent.id == offer.intent.id);
+    let claim = engine
+        .claim_due(2, Vec::new())
+        .await
+        .unwrap()
+        .into_iter()
+        .find(|claim| claim.work.intent.id == offer.intent.id);
     engine.drive(claim.unwrap()).await.unwrap();
     world.clock.advance(LEASE_MS);
     world.bank.moves(waiting.intent.id, payment::ObjectStatus::Succeeded);

@@ -6,8 +6,8 @@ use std::{
 };
 
 use engine::{
-    CheckoutOutcome, Claim, Driven, Engine, IntentOutcome, Listings, Settings, Submission, SubmitOutcome,
-    Vault,
+    CheckoutOutcome, Claim, Driven, Engine, Gates, IntentOutcome, Listings, Settings, Submission,
+    SubmitOutcome, Vault,
 };
 use payment::{
     Capture, CheckoutId, CheckoutStatus, Currency, Fingerprint, Holder, IdempotencyKey, IntentId, KeyKind,
@@ -84,7 +84,8 @@ impl Rows {
         match self {
             Self::Memory(store) => Self::Memory(Arc::new(store.copy().await)),
             Self::File(path) => {
-                let copy = path.with_extension("backup");
+                let mut copies = (1..).map(|number| path.with_extension(format!("backup{number}")));
+                let copy = copies.find(|copy| !copy.exists()).unwrap();
                 // Nobody writes just now, so the file and its log belong together.
                 for end in ["", "-wal"] {
                     let with_end = |path: &Path| format!("{}{end}", path.display());
@@ -263,6 +264,7 @@ impl World {
             clock: Arc::new(self.clock.clone()),
             changes: Arc::clone(&self.heard) as _,
             listings: Listings::default(),
+            gates: Gates::default(),
             vault: Arc::clone(&self.vault),
             settings: Settings {
                 holder: Holder(self.ids.uuid()),
@@ -277,6 +279,8 @@ impl World {
                 intents_per_checkout: 3,
                 most_unfinished: MOST_UNFINISHED,
                 gap_ms: SILENCE_MS,
+                // A sweep lifts the gate at once, except where a test waits for what is on its way.
+                on_its_way_ms: 0,
             },
         }
     }

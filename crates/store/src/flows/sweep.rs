@@ -15,7 +15,7 @@ use crate::{
 pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort> {
     let now = tables.now().await?;
     let last = tables.heartbeat().await?;
-    let absent = last.filter(|last| now.since_ms(*last) > start.gap_ms);
+    let absent = silent_since(last, now, start.gap_ms);
     let tenants: BTreeSet<_> = start.accounts.iter().map(|(tenant, _)| tenant).collect();
     let mut gated = false;
     for tenant in tenants {
@@ -42,8 +42,19 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
         let left = known.iter().filter(|row| !asked.contains(&&row.account));
         leave(tables, left, absent.filter(|_| is_new)).await?;
     }
-    tables.put_heartbeat(now).await?;
+    alive(tables, now).await?;
     Ok(gated)
+}
+
+/// The last sign of life, if it is older than the gap.
+fn silent_since(last: Option<Timestamp>, now: Timestamp, gap_ms: i64) -> Option<Timestamp> {
+    last.filter(|last| now.since_ms(*last) > gap_ms)
+}
+
+/// A server is alive. What a clock that was ahead wrote down as read, is read no further than now.
+async fn alive(tables: &mut dyn Tables, now: Timestamp) -> Result<(), Abort> {
+    tables.pull_back_sweeps(now).await?;
+    tables.put_heartbeat(now).await
 }
 
 /// Accounts that are not asked for any more. Where the merchant moved in a gap, that one may be the copy's: money was taken there
@@ -94,10 +105,15 @@ pub async fn unfinished_accounts(tables: &mut dyn Tables, _: &()) -> Result<Vec<
     Ok(found)
 }
 
-/// A server is alive.
-pub async fn beat(tables: &mut dyn Tables, _: &()) -> Result<(), Abort> {
-    let now = tables.now().await?;
-    tables.put_heartbeat(now).await
+/// A server is alive. False, and nothing is written, if by these rows none was for longer than the gap: it was stopped, or a backup
+/// was restored beneath it, and it has to start again.
+pub async fn beat(tables: &mut dyn Tables, gap_ms: &i64) -> Result<bool, Abort> {
+    let (now, last) = (tables.now().await?, tables.heartbeat().await?);
+    let is_alive = silent_since(last, now, *gap_ms).is_none();
+    if is_alive {
+        alive(tables, now).await?;
+    }
+    Ok(is_alive)
 }
 
 /// How far an account was read, and the time now.
@@ -118,10 +134,12 @@ pub async fn sweep(
 }
 
 /// The listing was read until `swept_until`, from before the gate that `gated_from` names: that gate is lifted, a newer one stays.
+/// Nothing is read beyond now.
 pub async fn swept(tables: &mut dyn Tables, read: &SweepRow) -> Result<(), Abort> {
+    let now = tables.now().await?;
     let row = sweep_of(tables, &read.tenant, &read.account).await?;
     let mut row = row.unwrap_or_else(|| read.clone());
-    row.swept_until = row.swept_until.max(read.swept_until);
+    row.swept_until = row.swept_until.max(read.swept_until).min(now);
     if row.gated_from == read.gated_from {
         row.gated_from = None;
     }

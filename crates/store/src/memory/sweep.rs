@@ -29,6 +29,15 @@ impl SweepTables for Draft {
         Ok(())
     }
 
+    async fn pull_back_sweeps(&mut self, now: Timestamp) -> Result<(), Abort> {
+        for row in self.rows.sweeps.values_mut() {
+            if row.swept_until > now && row.swept_until != row.known_from {
+                row.swept_until = now;
+            }
+        }
+        Ok(())
+    }
+
     async fn delete_sweep(&mut self, row: &SweepRow) -> Result<(), Abort> {
         self.rows.sweeps.remove(&(row.tenant.clone(), row.account.clone()));
         Ok(())

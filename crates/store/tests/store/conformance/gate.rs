@@ -23,9 +23,11 @@ behaviours!(
     fault_23_what_was_never_executed_waits_and_ends_when_the_gate_is_up,
     fault_23_what_is_held_for_a_day_waits_for_a_person,
     fault_23_the_gate_survives_a_restart,
+    fault_23_a_heartbeat_after_a_gap_is_no_sign_of_life,
     fault_23_a_sweep_lifts_only_the_gate_it_read_for,
     fault_23_a_gated_account_holds_its_own_operations_and_no_others,
     what_was_read_is_never_unread,
+    fault_31_nothing_is_read_beyond_now,
     an_account_is_told_while_something_of_it_is_unfinished,
     fault_23_an_account_that_was_left_in_a_gap_is_gated_with_the_new_one,
     fault_23_what_was_left_before_a_gap_is_not_gated,
@@ -81,7 +83,7 @@ async fn fault_23_a_short_absence_puts_no_gate_down(world: World) {
     assert!(!world.start(&[(tenant(), ours())]).await);
     // A heartbeat counts like a start.
     world.clock.advance(GAP_MS);
-    world.store.beat().await.unwrap();
+    assert!(world.store.beat(GAP_MS).await.unwrap());
     world.clock.advance(GAP_MS);
     assert!(!world.start(&[(tenant(), ours())]).await);
     world.sent("order-1").await;
@@ -222,6 +224,17 @@ async fn fault_23_the_gate_survives_a_restart(world: World) {
     assert_eq!(world.sweep_of(&tenant(), ours()).await.gated_from, None);
 }
 
+/// A backup was restored beneath a living server, or it was stopped: as a start would find it.
+async fn fault_23_a_heartbeat_after_a_gap_is_no_sign_of_life(world: World) {
+    world.start(&[(tenant(), ours())]).await;
+    world.clock.advance(GAP_MS + 1);
+    for _ in 0..2 {
+        assert!(!world.store.beat(GAP_MS).await.unwrap());
+    }
+    assert!(world.start(&[(tenant(), ours())]).await, "it hid nothing");
+    assert!(world.store.beat(GAP_MS).await.unwrap());
+}
+
 async fn fault_23_a_sweep_lifts_only_the_gate_it_read_for(world: World) {
     world.start(&[(tenant(), ours())]).await;
     let ungated = world.sweep_of(&tenant(), ours()).await;
@@ -256,12 +269,12 @@ async fn fault_23_a_gated_account_holds_its_own_operations_and_no_others(world: 
     world.clock.advance(SECOND);
     assert_eq!(world.due(10).await[0].step, Step::Send);
     // An account that the merchant has left, and that nobody reads any more, holds nothing of the new one.
-    world.store.beat().await.unwrap();
+    assert!(world.store.beat(GAP_MS).await.unwrap());
     world.clock.advance(GAP_MS + 1);
     world.start(&[(tenant(), "100501")]).await;
     world.sent("order-3").await;
     // The gate of another merchant, or of the same one's live mode, is none of ours.
-    world.store.beat().await.unwrap();
+    assert!(world.store.beat(GAP_MS).await.unwrap());
     world.clock.advance(GAP_MS + 1);
     world.start(&[(other, "200"), (tenant_of("mer_1", Mode::Live), ours())]).await;
     world.sent("order-2").await;
@@ -278,6 +291,41 @@ async fn what_was_read_is_never_unread(world: World) {
     assert_eq!(world.sweep_of(&tenant(), ours()).await, row);
     // An account nobody wrote down yet is read from now on.
     assert_eq!(world.sweep_of(&tenant(), "new").await.swept_until, world.now());
+}
+
+/// A clock that was ahead wrote it down, and was corrected.
+async fn fault_31_nothing_is_read_beyond_now(world: World) {
+    let ahead_ms = 24 * 3600 * SECOND;
+    let accounts = [(tenant(), ours())];
+    let reads_ahead = async || {
+        world.clock.advance(ahead_ms);
+        world.read_for(world.sweep_of(&tenant(), ours()).await).await;
+        world.clock.advance(-ahead_ms);
+        assert!(world.sweep_of(&tenant(), ours()).await.swept_until > world.now());
+    };
+    let is_now = async || assert_eq!(world.sweep_of(&tenant(), ours()).await.swept_until, world.now());
+    world.start(&accounts).await;
+    let met = world.sweep_of(&tenant(), ours()).await;
+    reads_ahead().await;
+    world.store.beat(GAP_MS).await.unwrap();
+    is_now().await;
+    reads_ahead().await;
+    world.start(&accounts).await;
+    is_now().await;
+    reads_ahead().await;
+    world.read_for(met).await;
+    is_now().await;
+    let row = world.sweep_of(&tenant(), ours()).await;
+    world.store.swept(SweepRow { swept_until: world.now().plus_ms(ahead_ms), ..row }).await.unwrap();
+    is_now().await;
+    // That nobody read an account yet, and that it may wait for another, is not forgotten.
+    world.clock.advance(ahead_ms);
+    world.start(&[(tenant(), ours())]).await;
+    world.start(&[(tenant(), "new")]).await;
+    world.clock.advance(-ahead_ms);
+    let unread = world.sweep_of(&tenant(), "new").await;
+    assert!(world.store.beat(GAP_MS).await.unwrap());
+    assert_eq!(world.sweep_of(&tenant(), "new").await, unread);
 }
 
 /// By its newest operation, which has the newest credentials; of a merchant's two accounts, each by its own.
