@@ -213,6 +213,10 @@ async fn wait(
         return put_before_a_person(tables, intent, operation, now, evidence.to_owned()).await;
     }
     let fence = operation.fence;
+    if operation.lease.take().is_some() {
+        // Whoever held it decided before the gate went down (R14).
+        operation.fence += 1;
+    }
     operation.wake_at = Some(now.plus_ms(if late_ms < 0 { HELD_LOOK_MS } else { LATE_LOOK_MS }));
     won(tables.update_operation(&operation, fence).await?)
 }

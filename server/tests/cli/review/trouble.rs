@@ -146,7 +146,7 @@ impl Trouble {
 impl Stage {
     fn settings(&self) -> String {
         format!(
-            "listen = \"127.0.0.1:0\"\npublic_url = \"http://127.0.0.1:1\"\n[timing]\nretry_max_s = 1800\n\
+            "listen = \"127.0.0.1:0\"\npublic_url = \"http://127.0.0.1:1\"\n[timing]\nretry_max_s = 1800\nlease_s = 3\n\
              [[merchant]]\nid = \"mer_1\"\nname = \"Zerno\"\nmode = \"test\"\nsecret_key = \"sk_test_zerno\"\n\
              provider = {{ kind = \"yookassa\", account = \"100500\", secret = \"test_demo\", url = \"{}\" }}\n",
             self.url

@@ -22,6 +22,7 @@ behaviours!(
     fault_23_what_is_unanswered_is_asked_for_while_gated,
     fault_23_what_was_never_executed_waits_and_ends_when_the_gate_is_up,
     fault_23_what_is_held_for_a_day_waits_for_a_person,
+    r14_who_held_it_before_the_gate_went_down_writes_nothing,
     fault_23_the_gate_survives_a_restart,
     fault_23_a_heartbeat_after_a_gap_is_no_sign_of_life,
     fault_23_a_sweep_lifts_only_the_gate_it_read_for,
@@ -210,6 +211,23 @@ async fn fault_23_what_is_held_for_a_day_waits_for_a_person(world: World) {
     world.clock.advance(120 * SECOND);
     assert!(world.due(10).await.is_empty());
     is(&world.intent(intent.id).await, StateName::NeedsReview);
+}
+
+async fn r14_who_held_it_before_the_gate_went_down_writes_nothing(world: World) {
+    world.start(&[(tenant(), ours())]).await;
+    let (checkout, intent) = world.offer("order-1").await;
+    let first = claimed(world.store.submit(submit(&checkout, &intent)).await.unwrap());
+    let not_sent = after(&first, Event::NotExecuted(NotExecutedReason::NotSent));
+    world.commit(outcome(&first, not_sent)).await;
+    world.clock.advance(EXECUTE_MS);
+    let ending = world.due(10).await.remove(0);
+    assert_eq!(ending.step, Step::EndUnsent);
+    world.clock.advance(GAP_MS + LEASE_MS);
+    assert!(world.start(&[(tenant(), ours())]).await);
+    assert!(world.due(10).await.is_empty(), "the gate holds it");
+    let late = outcome(&ending, after(&ending, Event::ExecuteUntilPassed));
+    assert!(matches!(world.store.commit(late).await.unwrap(), Committed::Stale { .. }));
+    is(&world.intent(intent.id).await, StateName::Processing);
 }
 
 async fn fault_23_the_gate_survives_a_restart(world: World) {
