@@ -94,7 +94,7 @@ pub struct Settings {
     pub intents_per_checkout: i64,
     /// Claims in a row that may come to no result before a person has to look.
     pub most_unfinished: i64,
-    /// A start or a heartbeat after a longer silence than this puts the gate down.
+    /// A start after a longer silence than this puts the gate down.
     pub gap_ms: i64,
     /// How long a send may be on its way: a listing lifts a gate only if it was begun this long after the gate was met. Longer than
     /// the provider's deadline.

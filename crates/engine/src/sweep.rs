@@ -88,16 +88,10 @@ impl Engine {
         Ok(left)
     }
 
-    /// A server is alive; and what it keeps of listings is not kept for ever. After a gap it starts again: it was stopped, or a backup
-    /// was restored beneath it. Whether dispatch has to wait for a sweep since then.
-    pub async fn beat(&self) -> Result<bool, EngineError> {
+    /// A server is alive; and what it keeps of listings is not kept for ever.
+    pub async fn beat(&self) -> Result<(), EngineError> {
         self.listings.forget_old(self.clock.moments(), self.settings.listing_gap_ms);
-        if self.store.beat(self.settings.gap_ms).await? {
-            return Ok(false);
-        }
-        let gated = self.start().await?;
-        self.gates.forget();
-        Ok(gated)
+        Ok(self.store.beat().await?)
     }
 
     /// Sweeps the account that a merchant's money goes to.

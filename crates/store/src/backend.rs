@@ -91,8 +91,8 @@ impl<B: Backend> Store for B {
         self.write(flow!(start, flows::sweep::start)).await
     }
 
-    async fn beat(&self, gap_ms: i64) -> Result<bool, StoreError> {
-        self.write(flow!(gap_ms, flows::sweep::beat)).await
+    async fn beat(&self) -> Result<(), StoreError> {
+        self.write(flow!((), flows::sweep::beat)).await
     }
 
     async fn unfinished_accounts(&self) -> Result<Vec<OperationRecord>, StoreError> {

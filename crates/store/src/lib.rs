@@ -81,8 +81,8 @@ pub trait Store: Inbox + Outbox + Send + Sync {
     /// A server starts; whether dispatch has to wait for a sweep.
     async fn start(&self, start: Start) -> Result<bool, StoreError>;
 
-    /// A server is alive; false if by the rows none was for longer than this, ms: then it has to start again.
-    async fn beat(&self, gap_ms: i64) -> Result<bool, StoreError>;
+    /// A server is alive.
+    async fn beat(&self) -> Result<(), StoreError>;
 
     /// For each account to which unfinished operations are frozen, the newest of them: it knows the account's credentials.
     async fn unfinished_accounts(&self) -> Result<Vec<OperationRecord>, StoreError>;

@@ -1,6 +1,6 @@
 //! Says that the server is alive, and sweeps each merchant's accounts, at the start and from time to time.
 
-use std::{collections::HashMap, fmt, time::Duration};
+use std::{collections::HashMap, time::Duration};
 
 use engine::{Engine, EngineError, LeftAccount, Swept};
 use payment::ProviderAccount;
@@ -30,13 +30,8 @@ pub(super) async fn beat(engine: Engine) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        match engine.beat().await {
-            Ok(true) => tracing::warn!(
-                "no server was alive for a while, by the database: it was stopped, or a backup was restored. Nothing is sent until the \
-                 provider's listing has been read; docs/operations.md, The gate"
-            ),
-            Ok(false) => {}
-            Err(error) => tracing::warn!(%error, "the heartbeat was not written; it is tried again"),
+        if let Err(error) = engine.beat().await {
+            tracing::warn!(%error, "the heartbeat was not written; it is tried again");
         }
     }
 }
@@ -82,15 +77,19 @@ impl Target {
     }
 
     /// Nobody else would tell that an account which the merchant left cannot be read any more.
-    fn tell_unread(&self, what: &dyn fmt::Debug) {
+    fn tell_unread(&self, swept: &Result<Swept, EngineError>) {
+        let what = match swept {
+            Ok(swept) => format!("{swept:?}"),
+            Err(error) => error.to_string(),
+        };
         let (tenant, account) = self.account();
         let (merchant, account) = (tenant.merchant.as_str(), account.as_str());
         match self {
             Self::Own(_) => {
-                tracing::warn!(%merchant, %account, ?what, "the account could not be swept to its end; it is tried again");
+                tracing::warn!(%merchant, %account, what, "the account could not be swept to its end; it is tried again");
             }
             Self::Left(_) => {
-                tracing::error!(%merchant, %account, ?what, "an account that the merchant left cannot be read: do its credentials \
+                tracing::error!(%merchant, %account, what, "an account that the merchant left cannot be read: do its credentials \
                     still work? What is unfinished there ends as not executed, or stands before a person");
             }
         }

@@ -32,11 +32,6 @@ impl Gates {
         Some(now.boot_ms - known.1.boot_ms)
     }
 
-    /// All gates are put down anew.
-    pub(super) fn forget(&self) {
-        self.lock().clear();
-    }
-
     fn lock(&self) -> MutexGuard<'_, HashMap<Account, (Timestamp, Moments)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -148,8 +148,8 @@ impl Store for Flaky {
         self.inner.start(start).await
     }
 
-    async fn beat(&self, gap_ms: i64) -> Result<bool, StoreError> {
-        self.inner.beat(gap_ms).await
+    async fn beat(&self) -> Result<(), StoreError> {
+        self.inner.beat().await
     }
 
     async fn unfinished_accounts(&self) -> Result<Vec<OperationRecord>, StoreError> {

@@ -143,7 +143,7 @@ impl Play {
                 self.engine(false).drive(claim).await.unwrap();
             }
             Act::Start => drop(self.engine(true).start().await.unwrap()),
-            Act::Beat => drop(self.engine(true).beat().await.unwrap()),
+            Act::Beat => self.engine(true).beat().await.unwrap(),
             Act::Sweep => {
                 let merchant = self.world.merchant().await;
                 self.engine(true).sweep_merchant(&merchant).await.unwrap();

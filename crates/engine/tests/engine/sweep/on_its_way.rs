@@ -1,7 +1,7 @@
 //! A send from before the gate may still be on its way when the listing is read: what it holds too soon lifts no gate (fault 23).
 
 use engine::Engine;
-use payment::{CheckoutStatus, StateName};
+use payment::CheckoutStatus;
 
 use super::submits;
 use crate::{
@@ -14,7 +14,6 @@ scenarios! {
     fault_23_what_is_on_its_way_at_a_start_is_found_before_anything_is_sent,
     fault_23_a_clock_that_is_set_shortens_nothing,
     fault_23_a_process_that_comes_later_waits_as_long,
-    fault_23_a_restore_beneath_a_living_server_puts_the_gate_down,
 }
 
 const ON_ITS_WAY_MS: i64 = 30 * SECOND;
@@ -74,32 +73,6 @@ async fn fault_23_a_process_that_comes_later_waits_as_long(world: World) {
     world.clock.advance(SILENCE_MS + 1);
     assert!(world.gated(&first).await);
     assert_eq!(world.sweeps(&first).await.too_soon_ms, Some(ON_ITS_WAY_MS));
-}
-
-/// Twice the same backup: the second gate begins where the first one did.
-async fn fault_23_a_restore_beneath_a_living_server_puts_the_gate_down(world: World) {
-    let mut engine = patient(&world);
-    engine.start().await.unwrap();
-    world.offer(&engine, "1").await;
-    let backups = [world.backup().await, world.backup().await];
-    let offer = world.order("1").await;
-    world.pay(&engine, &offer).await;
-    for _ in 0..3 {
-        world.clock.advance(SILENCE_MS);
-        assert!(!engine.beat().await.unwrap());
-    }
-    for backup in backups {
-        let world = world.restored(backup).await;
-        engine.store = world.store.clone();
-        assert!(engine.beat().await.unwrap(), "the heartbeat is as old as the backup");
-        assert_eq!(world.sweeps(&engine).await.too_soon_ms, Some(ON_ITS_WAY_MS));
-        assert!(world.is_down().await);
-        world.clock.advance(ON_ITS_WAY_MS);
-        world.sweeps(&engine).await;
-        assert!(!world.is_down().await);
-        let page = world.order("1").await;
-        assert_eq!((world.state(&page).await, world.bank.charges()), (StateName::Succeeded, 1));
-    }
 }
 
 impl World {

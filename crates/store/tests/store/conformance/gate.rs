@@ -24,7 +24,6 @@ behaviours!(
     fault_23_what_is_held_for_a_day_waits_for_a_person,
     r14_who_held_it_before_the_gate_went_down_writes_nothing,
     fault_23_the_gate_survives_a_restart,
-    fault_23_a_heartbeat_after_a_gap_is_no_sign_of_life,
     fault_23_a_sweep_lifts_only_the_gate_it_read_for,
     fault_23_a_gated_account_holds_its_own_operations_and_no_others,
     what_was_read_is_never_unread,
@@ -84,7 +83,7 @@ async fn fault_23_a_short_absence_puts_no_gate_down(world: World) {
     assert!(!world.start(&[(tenant(), ours())]).await);
     // A heartbeat counts like a start.
     world.clock.advance(GAP_MS);
-    assert!(world.store.beat(GAP_MS).await.unwrap());
+    world.store.beat().await.unwrap();
     world.clock.advance(GAP_MS);
     assert!(!world.start(&[(tenant(), ours())]).await);
     world.sent("order-1").await;
@@ -242,17 +241,6 @@ async fn fault_23_the_gate_survives_a_restart(world: World) {
     assert_eq!(world.sweep_of(&tenant(), ours()).await.gated_from, None);
 }
 
-/// A backup was restored beneath a living server, or it was stopped: as a start would find it.
-async fn fault_23_a_heartbeat_after_a_gap_is_no_sign_of_life(world: World) {
-    world.start(&[(tenant(), ours())]).await;
-    world.clock.advance(GAP_MS + 1);
-    for _ in 0..2 {
-        assert!(!world.store.beat(GAP_MS).await.unwrap());
-    }
-    assert!(world.start(&[(tenant(), ours())]).await, "it hid nothing");
-    assert!(world.store.beat(GAP_MS).await.unwrap());
-}
-
 async fn fault_23_a_sweep_lifts_only_the_gate_it_read_for(world: World) {
     world.start(&[(tenant(), ours())]).await;
     let ungated = world.sweep_of(&tenant(), ours()).await;
@@ -287,12 +275,12 @@ async fn fault_23_a_gated_account_holds_its_own_operations_and_no_others(world: 
     world.clock.advance(SECOND);
     assert_eq!(world.due(10).await[0].step, Step::Send);
     // An account that the merchant has left, and that nobody reads any more, holds nothing of the new one.
-    assert!(world.store.beat(GAP_MS).await.unwrap());
+    world.store.beat().await.unwrap();
     world.clock.advance(GAP_MS + 1);
     world.start(&[(tenant(), "100501")]).await;
     world.sent("order-3").await;
     // The gate of another merchant, or of the same one's live mode, is none of ours.
-    assert!(world.store.beat(GAP_MS).await.unwrap());
+    world.store.beat().await.unwrap();
     world.clock.advance(GAP_MS + 1);
     world.start(&[(other, "200"), (tenant_of("mer_1", Mode::Live), ours())]).await;
     world.sent("order-2").await;
@@ -325,7 +313,7 @@ async fn fault_31_nothing_is_read_beyond_now(world: World) {
     world.start(&accounts).await;
     let met = world.sweep_of(&tenant(), ours()).await;
     reads_ahead().await;
-    world.store.beat(GAP_MS).await.unwrap();
+    world.store.beat().await.unwrap();
     is_now().await;
     reads_ahead().await;
     world.start(&accounts).await;
@@ -342,7 +330,7 @@ async fn fault_31_nothing_is_read_beyond_now(world: World) {
     world.start(&[(tenant(), "new")]).await;
     world.clock.advance(-ahead_ms);
     let unread = world.sweep_of(&tenant(), "new").await;
-    assert!(world.store.beat(GAP_MS).await.unwrap());
+    world.store.beat().await.unwrap();
     assert_eq!(world.sweep_of(&tenant(), "new").await, unread);
 }
 

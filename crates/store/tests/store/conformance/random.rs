@@ -201,7 +201,7 @@ impl Twins {
                     self.memory.clock.advance(MINUTE);
                     self.sqlite.clock.advance(MINUTE);
                 } else {
-                    self.both(async |store| store.beat(30 * SECOND).await).await;
+                    self.both(async |store| store.beat().await).await;
                 }
                 let start = Start { accounts: vec![(tenant(), account.clone())], gap_ms: 30 * SECOND };
                 self.both(async |store| store.start(start.clone()).await).await;
