@@ -63,6 +63,10 @@ impl Memory {
         if self.works {
             LocalStorage::delete(&self.name);
         }
+        if let Some(tab) = of_this_tab() {
+            // Where nothing can be kept, nothing is.
+            let _ = tab.remove_item(&self.name);
+        }
     }
 
     /// Something happened. What, the others ask the server.
