@@ -90,7 +90,7 @@ impl Target {
             }
             Self::Left(_) => {
                 tracing::error!(%merchant, %account, what, "an account that the merchant left cannot be read: do its credentials \
-                    still work? What is unfinished there ends as not executed, or stands before a person");
+                    still work? What is unfinished there waits, and stands before a person in the end");
             }
         }
     }
