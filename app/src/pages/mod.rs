@@ -186,5 +186,5 @@ fn render<V: IntoView>(view: impl FnOnce() -> V) -> String {
 }
 
 #[cfg(test)]
-#[path = "pages_tests.rs"]
+#[path = "pages_tests/mod.rs"]
 mod tests;

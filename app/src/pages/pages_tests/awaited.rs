@@ -1,0 +1,164 @@
+//! A result that is awaited: what is said of it, and what is not.
+
+use contract::{Progress, ProgressKind, ProgressStep};
+
+use super::*;
+
+#[test]
+fn n3_without_scripts_a_page_that_waits_looks_again_by_itself() {
+    for state in STATES {
+        let html = open(state).render_pay();
+        let waits = open(state).refresh_s().is_some();
+        assert_eq!(html.contains("<noscript><meta http-equiv=\"refresh\""), waits, "{state:?}");
+        let ended = [IntentState::Declined, IntentState::Canceled, IntentState::Expired].contains(&state);
+        assert_eq!(html.contains(" data-watch"), waits || ended, "{state:?}");
+        let closed = page(Lang::En, CheckoutStatus::Expired, state).render_pay();
+        assert_eq!(closed.contains(" data-watch"), waits, "{state:?}: nothing more can happen");
+        let body = &html[html.find("<body").unwrap()..];
+        assert!(!body.contains("<noscript"), "not in what is hydrated");
+    }
+}
+
+fn with_progress(state: IntentState) -> Page {
+    let step = |at: &str, what| ProgressStep { at: at.into(), what };
+    let mut page = open(state);
+    page.checkout.url = "https://pay.example/pay/co_1?token=ct_1".into();
+    page.intent.progress = Some(Progress {
+        since: "2026-11-30T10:00:00.000Z".into(),
+        last_look_at: Some("2026-11-30T10:00:20.000Z".into()),
+        next_look_at: Some("2026-11-30T10:00:32.000Z".into()),
+        unreached_until: None,
+        held: false,
+        steps: vec![
+            step("2026-11-30T10:00:00.000Z", ProgressKind::Unanswered),
+            step("2026-11-30T10:00:08.000Z", ProgressKind::Sent),
+        ],
+    });
+    page
+}
+
+#[test]
+fn n2_an_unknown_result_tells_what_was_done_when_we_look_next_and_where_to_look_later() {
+    for state in [IntentState::Processing, IntentState::Confirming, IntentState::NeedsReview] {
+        for html in [with_progress(state).render_pay(), with_progress(state).render_status()] {
+            let text = visible(&html);
+            for said in [
+                "10:00:00 UTC",
+                "Sent to the bank, no answer came",
+                "10:00:08 UTC",
+                "Sent to the bank, waiting for its answer",
+                "We last asked the bank at 10:00:20 UTC.",
+                "We ask again at 10:00:32 UTC.",
+                "You can close this page",
+                "pi_1",
+            ] {
+                assert!(text.contains(said), "{said} in {text}");
+            }
+            assert!(html.contains("href=\"https://pay.example/pay/co_1?token=ct_1\""), "a link for later");
+            assert!(html.contains("method=\"post\" action=\"/pay/co_1/check?token=ct_1&amp;lang=en\""));
+        }
+    }
+    assert!(!visible(&open(IntentState::Confirming).render_pay()).contains("We ask again"), "not known yet");
+}
+
+#[test]
+fn n2_a_payment_that_cannot_be_passed_on_is_said_to_be_so_with_the_time_until_which_we_try() {
+    let mut page = with_progress(IntentState::Processing);
+    let progress = page.intent.progress.as_mut().unwrap();
+    progress.unreached_until = Some("2026-11-30T10:15:00.000Z".into());
+    progress.steps.iter_mut().for_each(|step| step.what = ProgressKind::NotExecuted);
+    for html in [page.render_pay(), page.render_status()] {
+        let text = visible(&html);
+        for said in [
+            "The payment could not be passed to the bank yet",
+            "no money was taken so far",
+            "We keep trying by ourselves.",
+            "by 10:15:00 UTC",
+            "Could not be passed to the bank: nothing was executed",
+            "You do not need to pay again.",
+        ] {
+            assert!(text.contains(said), "{said} in {text}");
+        }
+        assert!(!text.contains("being processed") && !text.contains("Try again"), "{text}");
+    }
+    let text = visible(&with_progress(IntentState::Processing).render_pay());
+    assert!(text.contains("Your payment is being processed") && !text.contains("could not be passed"));
+}
+
+/// Whether money was taken is not known then: the database may be an old copy.
+#[test]
+fn fault_23_a_payment_that_is_held_is_said_to_wait_and_nothing_is_said_of_the_money() {
+    for lang in Lang::ALL {
+        let mut page = Page { lang, ..with_progress(IntentState::Processing) };
+        let progress = page.intent.progress.as_mut().unwrap();
+        (progress.held, progress.next_look_at) = (true, None);
+        for html in [page.render_pay(), page.render_status()] {
+            let text = visible(&html);
+            for said in ["held-title", "held-lead", "do-not-pay"] {
+                assert!(text.contains(&lang.say(said)), "{said} in {text}");
+            }
+            for other in ["processing-title", "unreached-title", "unreached-lead", "next-look", "try-again"] {
+                let words = lang.say_with(other, "time", "|");
+                assert!(!text.contains(words.split('|').next().unwrap()), "{other} in {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn n2_a_mail_is_promised_only_where_mails_are_sent() {
+    let text = |mails, email: Option<&str>| {
+        let page = Page { mails, email: email.map(str::to_owned), ..open(IntentState::Confirming) };
+        visible(&page.render_pay())
+    };
+    assert!(text(true, Some("anna@example.com")).contains("We will write to anna@example.com"));
+    assert!(!text(true, Some("anna@example.com")).contains("Write to me"));
+    assert!(text(true, None).contains("Write to me") && !text(true, None).contains("We will write"));
+    let html = Page { mails: true, ..open(IntentState::Confirming) }.render_pay();
+    assert!(html.contains("action=\"/pay/co_1/email?token=ct_1&amp;lang=en\""));
+    for email in [None, Some("anna@example.com")] {
+        let said = text(false, email);
+        assert!(!said.contains("We will write") && !said.contains("Write to me"), "{said}");
+    }
+}
+
+#[test]
+fn at_the_bank_the_main_way_is_its_page_and_another_way_has_to_wait_for_it() {
+    let mut page = open(IntentState::RequiresAction);
+    page.intent.next_action = Some(NextAction::Redirect { url: "https://bank.example/confirm/1".into() });
+    for html in [page.render_pay(), page.render_status()] {
+        assert!(html.contains("href=\"https://bank.example/confirm/1\""));
+        assert!(html.contains("method=\"post\" action=\"/pay/co_1/release?token=ct_1&amp;lang=en\""));
+        let text = visible(&html);
+        assert!(text.contains("Continue to the bank") && text.contains("Pay another way"));
+        assert!(!text.contains("Pay ₽") && !text.contains("Try again"));
+    }
+    page.notice = Some(Notice::ReleasedBy("2026-11-30T11:00:00.000Z".into()));
+    for html in [page.render_pay(), page.render_status()] {
+        assert!(visible(&html).contains("lets go of this one by 11:00 UTC at the latest"));
+    }
+    page.notice = Some(Notice::ReleaseAsked);
+    assert!(visible(&page.render_status()).contains("We asked the bank to let go"));
+}
+
+#[test]
+fn a_persons_check_has_words_of_its_own_and_says_what_it_means_for_the_money() {
+    let text = visible(&open(IntentState::NeedsReview).render_pay());
+    for said in
+        ["A person is checking this payment", "it counts for this order", "You do not need to pay again."]
+    {
+        assert!(text.contains(said), "{said} in {text}");
+    }
+}
+
+#[test]
+fn an_unknown_result_never_invites_to_pay() {
+    for state in [IntentState::Processing, IntentState::Confirming, IntentState::NeedsReview] {
+        for html in [open(state).render_pay(), open(state).render_status()] {
+            let text = visible(&html);
+            assert!(text.contains("You do not need to pay again."), "{state:?}");
+            assert!(text.contains("pi_1") && text.contains("Check now"));
+            assert!(!text.contains("Pay ₽") && !text.contains("Try again"), "{text}");
+        }
+    }
+}

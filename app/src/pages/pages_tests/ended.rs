@@ -1,0 +1,64 @@
+//! What ended: paid, or without money.
+
+use contract::{Decline, PaymentMethod};
+
+use super::*;
+
+#[test]
+fn a_decline_says_why_in_peoples_words_and_that_no_money_was_taken() {
+    let mut declined = open(IntentState::Declined);
+    let code = |code: &str| Some(Decline { by: "issuer".into(), code: code.into(), message: "raw".into() });
+    declined.intent.decline = code("insufficient_funds");
+    let text = visible(&declined.render_pay());
+    assert!(text.contains("There is not enough money on the card.") && text.contains("Money was not taken."));
+    assert!(text.contains("Try again") && !text.contains("gave no reason") && !text.contains("raw"));
+    declined.intent.decline = code("a_new_code");
+    assert!(visible(&declined.render_pay()).contains("The bank gave no reason."));
+}
+
+#[test]
+fn a_new_try_is_offered_only_while_the_checkout_is_open() {
+    for state in [IntentState::Declined, IntentState::Canceled, IntentState::Expired] {
+        let html = open(state).render_pay();
+        assert!(visible(&html).contains("Try again"));
+        assert!(html.contains("action=\"/pay/co_1/again?token=ct_1&amp;lang=en\""));
+        for status in [CheckoutStatus::Canceled, CheckoutStatus::Expired] {
+            let html = page(Lang::En, status, state).render_pay();
+            assert!(!html.contains("/again") && visible(&html).contains("can no longer be paid"));
+        }
+    }
+}
+
+#[test]
+fn a_paid_checkout_shows_its_facts_whatever_the_newest_intent_says() {
+    let mut paid = page(Lang::Ru, CheckoutStatus::Paid, IntentState::Declined);
+    paid.intent.payment_method =
+        Some(PaymentMethod { kind: "card_token".into(), last4: Some("4444".into()) });
+    paid.intent.paid_at = Some("2026-11-30T07:00:00Z".into());
+    let html = paid.render_pay();
+    assert!(html.contains("data-state=\"succeeded\""));
+    let text = visible(&html);
+    for fact in ["Оплачено", "1\u{a0}500,00\u{a0}₽", "123", "•••• 4444", "2026-11-30 07:00 UTC", "pi_1"]
+    {
+        assert!(text.contains(fact), "{fact} in {text}");
+    }
+    assert!(!text.contains("Попробовать"));
+}
+
+#[test]
+fn a_paid_order_with_another_charge_is_not_said_to_be_charged_once() {
+    let mut paid = page(Lang::En, CheckoutStatus::Paid, IntentState::Succeeded);
+    assert!(visible(&paid.render_pay()).contains("Charged once"));
+    for (extra, words) in
+        [(ExtraCharge::ToBeReturned, "it is to be given back"), (ExtraCharge::Returned, "it was given back")]
+    {
+        paid.intent.extra_charge = Some(extra);
+        for html in [paid.render_pay(), paid.render_status()] {
+            let text = visible(&html);
+            assert!(
+                text.contains("Paid") && text.contains("One more charge was seen") && text.contains(words)
+            );
+            assert!(!html.contains("Charged once") && !text.contains("We charge once"));
+        }
+    }
+}
