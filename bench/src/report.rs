@@ -1,6 +1,6 @@
 //! The figures as a table, and which limits are broken. A limit is a count, a size or a fact: nothing that another machine changes.
 
-use crate::{bare::BareResult, recovery::Crowd, run::Figures};
+use crate::{bare::BareResult, load::Throughput, recovery::Crowd, run::Figures};
 
 /// Flushes for a payment at most; one by one they are three.
 const MAX_FLUSHES: f64 = 0.6;
@@ -16,58 +16,67 @@ const MAX_CROWDED: f64 = 2.0;
 
 /// What people read.
 pub fn table(f: &Figures) -> String {
-    let (one, many) = (&f.bare_one_by_one, &f.bare_gathered);
-    let page = f.bytes.html + f.bytes.css;
-    let wasm = f.bytes.wasm + f.bytes.glue;
-    let mut out =
-        format!("{:<30}{:>10}{:>22}{:>22}\n", "", "payonce", "bare, one by one", "bare, gathered by 16");
-    let mut beside = |name: &str, ours: f64, one: f64, many: f64| {
-        out +=
-            &format!("{name:<30}{ours:>10.2}{:>22}{:>22}\n", with_ratio(one, ours), with_ratio(many, ours));
-    };
-    beside("payments/s", f.payments.per_second(), one.per_second(), many.per_second());
-    beside("flushes per payment", f.flushes_per_payment, f.bare_one_by_one_flushes, f.bare_gathered_flushes);
-    beside("CPU ms per payment", f.cpu_ms_per_payment, one.cpu_ms, many.cpu_ms);
-    let mut line = |name: &str, value: String| out += &format!("{name:<30}{value}\n");
-    line(
-        "payment ms",
-        format!("half within {:.1}, 99 of 100 within {:.1}", f.payments.median_ms, f.payments.p99_ms),
-    );
-    line("replays/s, checkout", replays(f.checkout_replays.per_second(), &f.bare_replay));
-    line("replays/s, submit", replays(f.submit_replays.per_second(), &f.bare_replay));
-    line(
-        "CPU ms per submit replay",
-        format!("{:.3} (bare: {:.3})", f.cpu_ms_per_submit_replay, f.bare_replay.cpu_ms),
-    );
-    line("HTML + CSS, brotli 11", format!("{page} of {MAX_PAGE_BYTES} ({} + {})", f.bytes.html, f.bytes.css));
-    line(
-        "WebAssembly + glue, brotli 11",
-        format!("{wasm} of {MAX_WASM_BYTES} ({} + {})", f.bytes.wasm, f.bytes.glue),
-    );
-    let memory = [f.idle_memory_mb, f.loaded_memory_mb, f.most_memory_mb];
-    line(
-        "memory MB",
-        format!("{:.1} idle, {:.1} after the load, {:.1} at most", memory[0], memory[1], memory[2]),
-    );
-    let lost = &f.lost_answers;
-    line(
-        "lost answer to result, ms",
-        format!("half within {:.0}, 99 of 100 within {:.0}", lost.median_ms, lost.p99_ms),
-    );
-    for (name, value) in crowd_lines(&f.crowd) {
-        line(name, value);
-    }
-    line("start-up ms", format!("{:.0}, a new database made", f.start_ms));
-    line("ledger", format!("{} paid, {} charged at the bank", f.paid, f.charged));
-    out + "In brackets: payonce divided by that column. Seconds and milliseconds are this machine's; ratios, flushes and bytes carry over.\n"
+    let notes = "In brackets: payonce divided by that column. Seconds and milliseconds are this machine's; ratios, flushes and bytes carry over.\n";
+    beside_bare(f) + &listed(lines(f)) + notes
 }
 
 /// The crowd alone.
 pub fn crowd_table(crowd: &Crowd) -> String {
-    crowd_lines(crowd).map(|(name, value)| format!("{name:<30}{value}\n")).concat()
+    listed(crowd_lines(crowd).into())
 }
 
-fn crowd_lines(crowd: &Crowd) -> [(&'static str, String); 2] {
+/// A line of the table: its name, and what stands behind it.
+type Line = (&'static str, String);
+
+fn listed(lines: Vec<Line>) -> String {
+    lines.into_iter().map(|(name, value)| format!("{name:<30}{value}\n")).collect()
+}
+
+/// The columns: the server, and the bare program's two ways.
+fn beside_bare(f: &Figures) -> String {
+    let (one, many) = (&f.bare_one_by_one, &f.bare_gathered);
+    let mut out =
+        format!("{:<30}{:>10}{:>22}{:>22}\n", "", "payonce", "bare, one by one", "bare, gathered by 16");
+    let mut row = |name: &str, ours: f64, one: f64, many: f64| {
+        out +=
+            &format!("{name:<30}{ours:>10.2}{:>22}{:>22}\n", with_ratio(one, ours), with_ratio(many, ours));
+    };
+    row("payments/s", f.payments.per_second(), one.per_second(), many.per_second());
+    row("flushes per payment", f.flushes_per_payment, f.bare_one_by_one_flushes, f.bare_gathered_flushes);
+    row("CPU ms per payment", f.cpu_ms_per_payment, one.cpu_ms, many.cpu_ms);
+    out
+}
+
+/// Everything below them.
+fn lines(f: &Figures) -> Vec<Line> {
+    let (html, css, wasm, glue) = (f.bytes.html, f.bytes.css, f.bytes.wasm, f.bytes.glue);
+    let (page, script) = (html + css, wasm + glue);
+    let (idle, loaded, most) = (f.idle_memory_mb, f.loaded_memory_mb, f.most_memory_mb);
+    let (submit_ms, bare_ms) = (f.cpu_ms_per_submit_replay, f.bare_replay.cpu_ms);
+    let [confirmed, meanwhile] = crowd_lines(&f.crowd);
+    vec![
+        ("payment ms", spread(&f.payments, 1)),
+        ("replays/s, checkout", replays(f.checkout_replays.per_second(), &f.bare_replay)),
+        ("replays/s, submit", replays(f.submit_replays.per_second(), &f.bare_replay)),
+        ("CPU ms per submit replay", format!("{submit_ms:.3} (bare: {bare_ms:.3})")),
+        ("HTML + CSS, brotli 11", format!("{page} of {MAX_PAGE_BYTES} ({html} + {css})")),
+        ("WebAssembly + glue, brotli 11", format!("{script} of {MAX_WASM_BYTES} ({wasm} + {glue})")),
+        ("memory MB", format!("{idle:.1} idle, {loaded:.1} after the load, {most:.1} at most")),
+        ("lost answer to result, ms", spread(&f.lost_answers, 0)),
+        confirmed,
+        meanwhile,
+        ("start-up ms", format!("{:.0}, a new database made", f.start_ms)),
+        ("ledger", format!("{} paid, {} charged at the bank", f.paid, f.charged)),
+    ]
+}
+
+/// How long they took, with so many digits.
+fn spread(throughput: &Throughput, digits: usize) -> String {
+    let (half, most) = (throughput.median_ms, throughput.p99_ms);
+    format!("half within {half:.digits$}, 99 of 100 within {most:.digits$}")
+}
+
+fn crowd_lines(crowd: &Crowd) -> [Line; 2] {
     let (idle, beside) = (&crowd.idle, &crowd.beside);
     let (count, seconds, cpu_ms) = (crowd.count, crowd.seconds, crowd.cpu_ms);
     let (median, p99, idle_median, idle_p99) = (beside.median_ms, beside.p99_ms, idle.median_ms, idle.p99_ms);

@@ -90,11 +90,7 @@ pub async fn run(payonce: &Path, scratch: &Path, seconds: u64) -> Result<Figures
 
     let (bare_one_by_one, bare_one_by_one_flushes) = bench.bare(Way::OneByOne, short)?;
     let (bare_gathered, bare_gathered_flushes) = bench.bare(Way::Gathered, short)?;
-    let bank_folder = folder_in(scratch)?;
-    let bank = processes::start_bank(&payonce, bank_folder.path()).await?;
-    let folder = folder_in(scratch)?;
-    let server = processes::start_server(Command::new(&payonce), folder.path(), bank.address).await?;
-    tokio::time::sleep(SETTLE).await;
+    let Stand { server, folder, bank, _bank_folder } = stand(&payonce, scratch).await?;
     let (idle_memory_mb, _) = usage::memory_mb(server.id())?;
     say("payments");
     let (payments, cpu_ms_per_payment, paid) = bench.payments(&server, &bank).await?;
@@ -103,16 +99,11 @@ pub async fn run(payonce: &Path, scratch: &Path, seconds: u64) -> Result<Figures
     let mut recovered = Vec::new();
     let lost_answers = recovery::lost_answers(&server, &bank, &mut recovered).await?;
     let bytes = bytes::measure(server.address, &paid[0].page).await?;
-    say("replays");
     let paid = Rc::new(paid);
-    let checkout_replays = load::replay(server.address, Replay::Checkout, &paid, bench.short).await?;
-    let cpu_before = server.cpu_ms()?;
-    let submit_replays = load::replay(server.address, Replay::Submit, &paid, bench.short).await?;
-    let cpu_ms_per_submit_replay = (server.cpu_ms()? - cpu_before) / submit_replays.count.max(1) as f64;
+    let (checkout_replays, submit_replays, cpu_ms_per_submit_replay) = bench.replays(&server, &paid).await?;
     let (loaded_memory_mb, most_memory_mb) = usage::memory_mb(server.id())?;
     let start_ms = server.started_in.as_secs_f64() * 1000.0;
-    say("ten thousand at once (3 min)");
-    let crowd = recovery::crowd(&server, &bank, folder.path(), &mut recovered).await?;
+    let crowd = crowd_at(&server, &bank, folder.path(), &mut recovered).await?;
     drop(server);
     let (flushes_per_payment, watched) = bench.flushes(&bank).await?;
     let (bare_replay, _) = bench.bare(Way::Replay, short)?;
@@ -147,14 +138,30 @@ pub async fn run(payonce: &Path, scratch: &Path, seconds: u64) -> Result<Figures
 
 /// The ten thousand alone, on a new database.
 pub async fn crowd(payonce: &Path, scratch: &Path) -> Result<Crowd> {
-    let payonce = built(payonce)?;
-    let bank_folder = folder_in(scratch)?;
-    let bank = processes::start_bank(&payonce, bank_folder.path()).await?;
-    let folder = folder_in(scratch)?;
-    let server = processes::start_server(Command::new(&payonce), folder.path(), bank.address).await?;
-    tokio::time::sleep(SETTLE).await;
+    let Stand { server, folder, bank, _bank_folder } = stand(&built(payonce)?, scratch).await?;
+    crowd_at(&server, &bank, folder.path(), &mut Vec::new()).await
+}
+
+async fn crowd_at(server: &Served, bank: &Served, folder: &Path, recovered: &mut Vec<Paid>) -> Result<Crowd> {
     say("ten thousand at once (3 min)");
-    recovery::crowd(&server, &bank, folder.path(), &mut Vec::new()).await
+    recovery::crowd(server, bank, folder, recovered).await
+}
+
+/// A server over a new database that has come to rest, and its bank.
+struct Stand {
+    server: Served,
+    folder: TempDir,
+    bank: Served,
+    _bank_folder: TempDir,
+}
+
+async fn stand(payonce: &Path, scratch: &Path) -> Result<Stand> {
+    let bank_folder = folder_in(scratch)?;
+    let bank = processes::start_bank(payonce, bank_folder.path()).await?;
+    let folder = folder_in(scratch)?;
+    let server = processes::start_server(Command::new(payonce), folder.path(), bank.address).await?;
+    tokio::time::sleep(SETTLE).await;
+    Ok(Stand { server, folder, bank, _bank_folder: bank_folder })
 }
 
 fn built(payonce: &Path) -> Result<PathBuf> {
@@ -199,6 +206,16 @@ impl Bench<'_> {
         let cpu_ms = (server.cpu_ms()? - cpu_before) / throughput.count.max(1) as f64;
         paid.extend(measured);
         Ok((throughput, cpu_ms, paid))
+    }
+
+    /// Checkouts asked for again, submissions repeated, and the server's CPU for each of these.
+    async fn replays(&self, server: &Served, paid: &Rc<Vec<Paid>>) -> Result<(Throughput, Throughput, f64)> {
+        say("replays");
+        let checkouts = load::replay(server.address, Replay::Checkout, paid, self.short).await?;
+        let cpu_before = server.cpu_ms()?;
+        let submits = load::replay(server.address, Replay::Submit, paid, self.short).await?;
+        let cpu_ms = (server.cpu_ms()? - cpu_before) / submits.count.max(1) as f64;
+        Ok((checkouts, submits, cpu_ms))
     }
 
     /// Payments through a second, watched server.
