@@ -60,7 +60,7 @@ pub enum CheckoutStatus {
     Open,
     /// Has a charge.
     Paid,
-    /// Withdrawn by the merchant.
+    /// Withdrawn by the merchant. To be understood, though nothing can withdraw one yet.
     Canceled,
     /// Ran out of time unpaid.
     Expired,

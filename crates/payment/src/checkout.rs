@@ -7,7 +7,7 @@ pub enum CheckoutStatus {
     Open,
     /// Has a charge.
     Paid,
-    /// Withdrawn by the merchant.
+    /// Withdrawn by the merchant. Nothing writes it yet: it is understood wherever a checkout is read.
     Canceled,
     /// Ran out of time unpaid.
     Expired,
