@@ -10,7 +10,7 @@ use crate::{Engine, EngineError, Seal, failpoint::failpoint, frozen::Content, ob
 /// What came of a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Looked {
-    /// Somebody else is at work on it just now; look again.
+    /// Somebody else is at work on it just now, or was first; look again.
     Held,
     /// There is no such intent, or the object is another one's.
     NoIntent,
@@ -51,8 +51,8 @@ impl Engine {
             Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => Looked::NoAnswer,
         };
         failpoint!("look.answered");
-        self.write_look(&claimed, hand).await?;
-        Ok(looked)
+        // Somebody was first, and what was seen is not written down: it is to be seen again (R14).
+        Ok(if self.write_look(&claimed, hand).await? { looked } else { Looked::Held })
     }
 
     /// Takes a provider's word about one of our intents from a listing; false if somebody else is at work on it just now.

@@ -51,7 +51,7 @@ impl World {
         self.engine().accept_notice(tenant, body).await.unwrap()
     }
 
-    async fn hears(&self, object: &str, status: &str, intent: Option<IntentId>) -> NoticeAccepted {
+    pub async fn hears(&self, object: &str, status: &str, intent: Option<IntentId>) -> NoticeAccepted {
         let accepted = self.hears_as(&tenant(), &body(object, status, intent)).await;
         let Accepted::Committed(accepted) = accepted else { panic!("{accepted:?}") };
         accepted
@@ -79,7 +79,7 @@ impl World {
         wait
     }
 
-    async fn is_done(&self, object: &str, status: &str) {
+    pub async fn is_done(&self, object: &str, status: &str) {
         assert_eq!(self.notice(object, status).await.state, NoticeState::Done);
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Resolved, Verdict};
+use engine::{Engine, Looked, Resolved, Verdict};
 use payment::{CheckoutStatus, OperationState, StateName};
 
 use crate::{
@@ -19,6 +19,7 @@ scenarios! {
     r14_a_persons_word_about_a_payment_that_was_overtaken_is_not_told_as_done,
     r14_a_persons_word_about_a_refund_that_was_overtaken_is_not_told_as_done,
     r14_a_sweep_that_was_overtaken_is_not_complete_and_keeps_the_gate,
+    r14_n4_a_notification_whose_look_was_overtaken_is_asked_about_again,
 }
 
 /// One whose next commit comes too late.
@@ -74,4 +75,22 @@ async fn r14_a_sweep_that_was_overtaken_is_not_complete_and_keeps_the_gate(world
     assert!(engine.sweep_merchant(&world.merchant().await).await.unwrap().complete);
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
     assert_eq!(world.store.sweep(tenant(), account).await.unwrap().0.gated_from, None);
+}
+
+/// Else it is settled, and what it announced has no effect.
+async fn r14_n4_a_notification_whose_look_was_overtaken_is_asked_about_again(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    let object = object_of(&world, &offer);
+    let looked = overtaken(&world).look(&tenant(), offer.intent.id, &object).await.unwrap();
+    assert_eq!(looked, Looked::Held, "what it saw is not written down");
+    world.clock.advance(LEASE_MS);
+    world.hears(object.as_str(), "succeeded", Some(offer.intent.id)).await;
+    assert_eq!(overtaken(&world).work_inbox(1).await.unwrap(), 1);
+    assert_eq!(world.state(&offer).await, StateName::Confirming);
+    world.clock.advance(LEASE_MS);
+    assert_eq!(engine.work_inbox(1).await.unwrap(), 1, "it waits");
+    world.is_done(object.as_str(), "succeeded").await;
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
 }
