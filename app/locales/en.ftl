@@ -54,7 +54,7 @@ wrong-cvc-refused = The bank does not accept this code
 wrong-email-form = Check the address, for example anna@example.com
 
 # Lines above the form.
-note-unreached = Your payment did not reach us and no money was taken. Press Pay again: it will be the same payment.
+note-unreached = Your payment has not reached us so far. The form is as you left it. Pressing Pay again repeats the same payment: you cannot be charged twice.
 note-no-token = The bank could not be reached. Nothing was sent and no money was taken. Please try again.
 note-busy = Too many requests right now. Nothing was sent and no money was taken. Try again in a minute.
 note-refused = The payment could not be sent. No money was taken. Reload the page and try again.

@@ -97,7 +97,7 @@ pub fn shown_state(status: CheckoutStatus, intent: IntentState) -> IntentState {
 /// A line above the form or the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// The submit never arrived; the same key serves again.
+    /// The submit has not arrived so far; the same key serves again.
     Unreached,
     /// The bank could not be asked for a token; nothing was sent to us.
     NoToken,

@@ -25,7 +25,7 @@ pub struct Visit {
     pause_s: Option<u32>,
     /// Last digits of the card this page sent.
     offered: Option<String>,
-    /// Whether this tab had the form open all the while, and sent nothing from it, before a reload neither.
+    /// Whether this tab had the form open all the while, and nothing that it sent can be on its way, from before a reload neither.
     idle: bool,
     /// Whether the stream tells.
     live: bool,
@@ -145,6 +145,8 @@ impl Visit {
         self.stage = stage;
         self.note = note;
         self.pause_s = None;
+        // What nobody wants any more tells nothing either.
+        self.live &= self.watches();
     }
 
     fn pay(&mut self, form: Result<Form, Vec<Wrong>>) -> Vec<Command> {

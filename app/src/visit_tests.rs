@@ -71,13 +71,57 @@ fn no_answer_means_asking_and_never_a_pay_button_before_the_server_spoke() {
 }
 
 #[test]
-fn a_submit_that_never_arrived_gives_the_form_back() {
+fn a_submit_that_has_not_arrived_gives_the_form_back_and_is_asked_about() {
     let mut visit = submitting();
     visit.handle(Event::Replied(Reply::Lost));
-    assert_eq!(visit.handle(asked(Created)), []);
+    assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s: 1 }]);
     assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Unreached)));
+    for pause_s in [2, 4, 8, 15, 15, 15, 15, 15, 15, 15] {
+        assert_eq!(visit.handle(Event::Due), [Command::Ask]);
+        assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s }]);
+        assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Unreached)));
+    }
+    assert_eq!(visit.handle(asked(Created)), [], "not for ever");
     visit.handle(Event::Pay(Ok(form())));
     assert_eq!(visit.note(), None);
+}
+
+/// It was in a proxy's hands, or waited for a busy server: the card is charged while the form is open again.
+#[test]
+fn r10_a_submit_that_arrives_after_the_form_came_back_takes_the_form_away() {
+    let back: [fn() -> Visit; 3] = [
+        || {
+            let mut visit = submitting();
+            visit.handle(Event::Replied(Reply::Lost));
+            assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s: 1 }]);
+            visit
+        },
+        || {
+            let mut visit = submitting();
+            visit.handle(Event::Restored);
+            // The stream is not wanted any more: it promises nothing.
+            let told = visit.handle(Event::Told(Some(Seen::bare(Created))));
+            assert_eq!(told, [Command::AskIn { pause_s: 1 }, Command::Tell]);
+            visit
+        },
+        || {
+            let mut visit = Visit::new(Stage::Ready);
+            visit.open(Past::Begun);
+            assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s: 1 }]);
+            visit
+        },
+    ];
+    for back in back {
+        for state in [Processing, Confirming, RequiresAction, Succeeded, Declined] {
+            let mut visit = back();
+            visit.handle(Event::Pay(Err(vec![Wrong::CvcMissing])));
+            assert_eq!(visit.handle(Event::Due), [Command::Ask], "while something is corrected, too");
+            visit.handle(asked(state));
+            assert_eq!((visit.stage().name(), visit.note()), (state.as_str(), None));
+            assert_eq!(visit.other_way(), None, "it is this page's own payment");
+            assert_eq!(visit.handle(Event::Pay(Ok(form()))), []);
+        }
+    }
 }
 
 #[test]

@@ -10,6 +10,9 @@ use crate::{
 
 /// How often an open form asks after it heard of another tab: 0, 1, 3, 7 and 15 s after.
 pub(super) const GLANCES: u32 = 5;
+/// The same where a submit of its own may still be on its way, held by a proxy or by a server that is busy: 1, 3, 7, 15, 30, … 120 s
+/// after.
+const LOOKS: u32 = 12;
 /// Longest pause between two questions.
 const PAUSE_MAX_S: u32 = 15;
 /// The pause while the stream tells: a connection can die without a word.
@@ -46,6 +49,7 @@ impl Visit {
 
     /// No answer is a state of the page, not of the payment: ask.
     pub(super) fn check(&mut self) -> Vec<Command> {
+        self.idle = false;
         self.enter(Stage::Checking, None);
         vec![Command::Ask]
     }
@@ -57,10 +61,10 @@ impl Visit {
             (Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_), _) => Vec::new(),
             // The page shows an intent that matters no more.
             (_, _) if seen.behind => vec![Command::Reload],
-            // The POST never arrived: the same form, the same key.
+            // The POST has not arrived so far: the same form, the same key. It may arrive yet.
             (Stage::Checking, IntentState::Created) => {
                 self.enter(Stage::Ready, Some(Note::Unreached));
-                Vec::new()
+                self.ask_later()
             }
             // Of what has ended only this is news: money that may be the shopper's was found, and nothing is offered meanwhile.
             (Stage::Known(known), IntentState::NeedsReview) if known.state != IntentState::Succeeded => {
@@ -140,7 +144,7 @@ impl Visit {
     /// 1, 2, 4, 8, 15, 15… seconds, seldom while the stream tells; an open form stops asking after a while.
     pub(super) fn ask_later(&mut self) -> Vec<Command> {
         let wants = match &self.stage {
-            Stage::Ready | Stage::Invalid(_) => self.asked + 1 < GLANCES,
+            Stage::Ready | Stage::Invalid(_) => self.asked + 1 < if self.idle { GLANCES } else { LOOKS },
             Stage::Checking | Stage::Elsewhere => true,
             Stage::Known(seen) => seen.state.is_awaited(),
             Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_) => false,
