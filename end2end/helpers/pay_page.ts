@@ -43,6 +43,13 @@ export class PayPage {
     await this.button.click();
   }
 
+  /** From a payment that took nothing to the form of the next one. */
+  async tryAgain(): Promise<void> {
+    await this.page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
+    await this.expectState('ready');
+    await this.hydrated();
+  }
+
   /** Waits for the state, and that the page shows what belongs to it. */
   async expectState(state: string): Promise<void> {
     await expect(this.page.locator(`[data-payonce][data-state=${state}]`)).toBeVisible();

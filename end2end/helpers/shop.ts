@@ -1,5 +1,7 @@
 // The demo shop as its shopper sees it.
 import { type Page, expect } from '@playwright/test';
+import type { Bank } from './bank.ts';
+import { GOOD } from './cards.ts';
 import { PayPage } from './pay_page.ts';
 
 export interface Order {
@@ -19,6 +21,24 @@ export async function buy(page: Page, good = 'bravo', quantity = 1): Promise<{ o
   await page.waitForURL('**/pay/**');
   const pay = new PayPage(page);
   return { order: await orderOf(pay), pay };
+}
+
+interface Dark {
+  /** So many answers of the bank are lost; without it, all for as long as a test looks. */
+  times?: number;
+  /** What the shopper makes of the address; it is left as it is without it. */
+  email?: string;
+}
+
+/** Buys something, pays with a good card, and nothing is heard of it. */
+export async function buyInTheDark(page: Page, bank: Bank, { times, email }: Dark = {}): Promise<{ order: Order; pay: PayPage }> {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await bank.fallsSilent(order.id, { times });
+  if (email !== undefined) await pay.email.fill(email);
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  return { order, pay };
 }
 
 /** The order that the payment page at hand is for. */

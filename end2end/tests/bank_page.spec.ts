@@ -1,15 +1,13 @@
 // The shopper has to act at the bank: 3-D Secure, and the bank's own page. One payment, whoever leaves, comes back or goes on elsewhere.
+import type { Page } from '@playwright/test';
 import { ASKS_3DS, GOOD, last4 } from '../helpers/cards.ts';
 import { Gate, NEWS, SUBMIT } from '../helpers/gate.ts';
 import { PayPage } from '../helpers/pay_page.ts';
-import { buy, expectShopSays } from '../helpers/shop.ts';
+import { type Order, buy, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
 
 test("3-D Secure: the link leads to the bank's page, and after confirming there everything says paid", async ({ page, context, bank, merchant }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await pay.pay(ASKS_3DS);
-  await pay.expectState('requires_action');
+  const { order, pay } = await buyWith3ds(page);
   await expect(pay.button).toBeHidden();
   await expect(pay.screens).toContainText('Подтвердите оплату в банке');
   expect(await bank.charges(order.id)).toEqual([]);
@@ -30,28 +28,18 @@ test("3-D Secure: the link leads to the bank's page, and after confirming there 
 });
 
 test('3-D Secure refused: declined, and another card pays with one charge', async ({ page, bank }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await pay.pay(ASKS_3DS);
-  await pay.expectState('requires_action');
-  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
-  await page.getByRole('button', { name: 'Отказаться' }).click();
-  await page.waitForURL('**/pay/*/status?**');
+  const { order, pay } = await buyWith3ds(page);
+  await decideAtBank(page, 'Отказаться');
   await expect(page.locator('[data-payonce]')).toHaveAttribute('data-state', /declined|canceled/);
   expect(await bank.charges(order.id)).toEqual([]);
-  await page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
-  await pay.expectState('ready');
-  await pay.hydrated();
+  await pay.tryAgain();
   await pay.pay(GOOD);
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });
 
 test("fault 64: leaving the bank's page without deciding leads back to the same payment", async ({ page, bank }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await pay.pay(ASKS_3DS);
-  await pay.expectState('requires_action');
+  const { order, pay } = await buyWith3ds(page);
   const link = page.getByRole('link', { name: 'Перейти на страницу банка' });
   const bankUrl = await link.getAttribute('href');
   await link.click();
@@ -69,19 +57,14 @@ test("fault 64: leaving the bank's page without deciding leads back to the same 
 
 // adyen-magento2#94: Back after 3-D Secure cancelled a paid order.
 test('3-D Secure, Back from the bank\'s page: the same payment, no second one (fault 12, R9)', async ({ page, bank, merchant }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await pay.pay(ASKS_3DS);
-  await pay.expectState('requires_action');
+  const { order, pay } = await buyWith3ds(page);
   await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
   await page.waitForURL(`${bank.url}/confirm/**`);
   await page.goBack();
   await pay.expectState('requires_action');
   await pay.hydrated();
   await expect(pay.button).toBeHidden();
-  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
-  await page.getByRole('button', { name: 'Подтвердить' }).click();
-  await page.waitForURL('**/pay/*/status?**');
+  await decideAtBank(page, 'Подтвердить');
   // Back once more, after the money was taken: nothing is offered, nothing is cancelled.
   await page.goBack();
   await page.goBack();
@@ -91,10 +74,7 @@ test('3-D Secure, Back from the bank\'s page: the same payment, no second one (f
 });
 
 test('3-D Secure is gone on with on another device: the same link, and both show the result (R9, N1)', async ({ page, bank, newDevice }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await pay.pay(ASKS_3DS);
-  await pay.expectState('requires_action');
+  const { order, pay } = await buyWith3ds(page);
   const link = { name: 'Перейти на страницу банка' };
   const bankUrl = await page.getByRole('link', link).getAttribute('href');
 
@@ -102,9 +82,7 @@ test('3-D Secure is gone on with on another device: the same link, and both show
   await device.expectState('requires_action');
   await expect(device.button).toBeHidden();
   await expect(device.page.getByRole('link', link)).toHaveAttribute('href', bankUrl!);
-  await device.page.getByRole('link', link).click();
-  await device.page.getByRole('button', { name: 'Подтвердить' }).click();
-  await device.page.waitForURL('**/pay/*/status?**');
+  await decideAtBank(device.page, 'Подтвердить');
   await expect(device.page.locator('[data-payonce]')).toHaveAttribute('data-state', 'succeeded');
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(ASKS_3DS));
@@ -112,10 +90,7 @@ test('3-D Secure is gone on with on another device: the same link, and both show
 
 // woocommerce-payments#5678.
 test('3-D Secure confirmed in two tabs is one payment, and both tabs say so (N1)', async ({ page, context, bank }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await pay.pay(ASKS_3DS);
-  await pay.expectState('requires_action');
+  const { order, pay } = await buyWith3ds(page);
   const second = await new PayPage(await context.newPage()).open(order.url);
   await second.expectState('requires_action');
   for (const tab of [pay, second]) {
@@ -134,10 +109,7 @@ test('3-D Secure confirmed in two tabs is one payment, and both tabs say so (N1)
 });
 
 test('paying another way while the bank waits: when it lets go is said, and no second payment begins', async ({ page, bank }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await pay.pay(ASKS_3DS);
-  await pay.expectState('requires_action');
+  const { order, pay } = await buyWith3ds(page);
   await page.getByRole('button', { name: 'Заплатить по-другому' }).click();
   await expect(pay.note('банк отпустит этот не позже')).toContainText(/не позже \d\d:\d\d,/);
   await expect(pay.button).toBeHidden();
@@ -145,13 +117,9 @@ test('paying another way while the bank waits: when it lets go is said, and no s
   expect(await bank.payments(order.id)).toHaveLength(1);
 
   // Refused at the bank, it is free: then, and not before.
-  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
-  await page.getByRole('button', { name: 'Отказаться' }).click();
-  await page.waitForURL('**/pay/*/status?**');
+  await decideAtBank(page, 'Отказаться');
   await expect(page.locator('[data-payonce]')).toHaveAttribute('data-state', /declined|canceled/);
-  await page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
-  await pay.expectState('ready');
-  await pay.hydrated();
+  await pay.tryAgain();
   await pay.pay(GOOD);
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
@@ -167,9 +135,7 @@ test("the bank's own page is the second button where scripts run, and pays witho
   await expect(page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
   await other.expectState('requires_action');
   await expect(other.note('Этот платёж начат в другой вкладке')).toBeVisible();
-  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
-  await page.getByRole('button', { name: 'Подтвердить' }).click();
-  await page.waitForURL('**/pay/*/status?**');
+  await decideAtBank(page, 'Подтвердить');
   await expect(page.locator('[data-payonce][data-state=succeeded]')).toBeVisible();
   await other.expectState('succeeded');
   await expect(other.note('Этот платёж начат в другой вкладке')).toHaveCount(0);
@@ -214,3 +180,19 @@ test("N1, fault 67: the bank's page in one tab while a card of another pays: it 
   expect(await bank.payments(order.id)).toHaveLength(1);
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });
+
+/** Buys something and pays with a card that the bank asks to confirm. */
+async function buyWith3ds(page: Page): Promise<{ order: Order; pay: PayPage }> {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(ASKS_3DS);
+  await pay.expectState('requires_action');
+  return { order, pay };
+}
+
+/** Follows the link to the bank's page, decides there, and is led back to the status page. */
+async function decideAtBank(page: Page, decision: 'Подтвердить' | 'Отказаться'): Promise<void> {
+  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+  await page.getByRole('button', { name: decision }).click();
+  await page.waitForURL('**/pay/*/status?**');
+}

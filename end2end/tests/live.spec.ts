@@ -7,7 +7,7 @@ import { EVENTS, heldBack } from '../helpers/gate.ts';
 import { Merchant } from '../helpers/merchant.ts';
 import { PayPage } from '../helpers/pay_page.ts';
 import { Payonce } from '../helpers/server.ts';
-import { buy } from '../helpers/shop.ts';
+import { buy, buyInTheDark } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
 
 /** Tabs show the same within about a second. */
@@ -48,11 +48,7 @@ test('N1: two tabs mirror one payment within a second, over one stream', async (
 
 test('N1: when the tab with the stream is closed, another one takes it over', async ({ page, context, bank }) => {
   const open = streams(context);
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await bank.fallsSilent(order.id, { times: 4 });
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { order } = await buyInTheDark(page, bank, { times: 4 });
   await expect.poll(() => open).toEqual([page]);
   const second = await new PayPage(await context.newPage()).open(order.url);
   await second.expectState('confirming');
@@ -67,11 +63,7 @@ test('without streams and locks the page asks at growing intervals, and comes to
     Object.defineProperty(window, 'EventSource', { value: undefined });
     Object.defineProperty(navigator, 'locks', { value: undefined });
   });
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await bank.fallsSilent(order.id);
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { order, pay } = await buyInTheDark(page, bank);
   await bank.recovers();
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00');
@@ -80,11 +72,7 @@ test('without streams and locks the page asks at growing intervals, and comes to
 test('a stream that the server refuses is no loss: the page asks (N2)', async ({ page, bank, watch }) => {
   watch.expects(/status of 503/);
   await page.route(EVENTS, (route) => route.fulfill({ status: 503 }));
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await bank.fallsSilent(order.id);
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { order, pay } = await buyInTheDark(page, bank);
   await bank.recovers();
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00');
@@ -92,11 +80,7 @@ test('a stream that the server refuses is no loss: the page asks (N2)', async ({
 
 test('offline while the result is confirmed: no invitation to pay, and the truth when the network is back (N2)', async ({ page, context, bank, watch }) => {
   watch.expects(/ERR_INTERNET_DISCONNECTED/);
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await bank.fallsSilent(order.id, { times: 2 });
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { order, pay } = await buyInTheDark(page, bank, { times: 2 });
   await context.setOffline(true);
   await pay.screens.getByRole('button', { name: 'Проверить сейчас' }).click();
   await pay.expectNoInvitation();
@@ -187,9 +171,7 @@ test('a tab that waits at a decline follows when another device tries again and 
   await pay.pay(NO_FUNDS);
   await pay.expectState('declined');
   const device = await new PayPage(await (await newDevice()).newPage()).open(order.url);
-  await device.page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
-  await device.expectState('ready');
-  await device.hydrated();
+  await device.tryAgain();
   await device.pay(GOOD);
   await device.expectState('succeeded');
   await pay.expectState('succeeded');

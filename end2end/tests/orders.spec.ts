@@ -46,9 +46,7 @@ test('a decline says why, and the next try is a linked new intent with one charg
   await expect(pay.screens).toContainText('Деньги не списаны');
   expect(await bank.charges(order.id)).toEqual([]);
 
-  await page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
-  await pay.expectState('ready');
-  await pay.hydrated();
+  await pay.tryAgain();
   await pay.pay(GOOD);
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));

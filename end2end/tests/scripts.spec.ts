@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { GOOD, NO_FUNDS, OTHER_GOOD, last4 } from '../helpers/cards.ts';
 import { GLUE, Gate, SUBMIT, WASM } from '../helpers/gate.ts';
 import { PayPage } from '../helpers/pay_page.ts';
-import { buy, expectShopSays } from '../helpers/shop.ts';
+import { buy, buyInTheDark, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
 
 test.describe('with scripts off', () => {
@@ -96,9 +96,7 @@ test.describe('with scripts off', () => {
     await device.pay(NO_FUNDS);
     await device.expectState('declined');
     await page.reload();
-    await device.page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
-    await device.expectState('ready');
-    await device.hydrated();
+    await device.tryAgain();
     await device.pay(GOOD);
     await device.expectState('succeeded');
 
@@ -233,11 +231,7 @@ test('fault 8: storage cleared in mid-payment changes nothing (R9)', async ({ pa
 });
 
 test('fault 8: a cleared browser with a press under way cannot press a second time', async ({ page, bank, newDevice }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await bank.fallsSilent(order.id);
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { order } = await buyInTheDark(page, bank);
   const cleared = new PayPage(await (await newDevice()).newPage());
   await cleared.page.goto(order.url);
   await cleared.expectState('confirming');

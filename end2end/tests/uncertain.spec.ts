@@ -2,7 +2,7 @@
 import { GOOD, last4 } from '../helpers/cards.ts';
 import { Gate, NEWS } from '../helpers/gate.ts';
 import { PayPage } from '../helpers/pay_page.ts';
-import { buy, expectShopSays } from '../helpers/shop.ts';
+import { buy, buyInTheDark, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
 
 for (const [name, kind] of [
@@ -34,12 +34,7 @@ for (const [name, kind] of [
 }
 
 test('while the result is unknown the shop, the link and a reload all say so, and the link shows it later (N2)', async ({ page, bank, newDevice }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  // Lost over and over: unknown for as long as this test looks.
-  await bank.fallsSilent(order.id);
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { order, pay } = await buyInTheDark(page, bank);
   await page.reload();
   await pay.expectState('confirming');
   await pay.expectNoInvitation();
@@ -58,11 +53,7 @@ test('while the result is unknown the shop, the link and a reload all say so, an
 });
 
 test('what is done to learn the result is told by the shopper\'s clock, step by step, without a reload (N2)', async ({ page, bank }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await bank.fallsSilent(order.id);
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { order, pay } = await buyInTheDark(page, bank);
   const steps = pay.screens.locator('.trail li');
   await expect(steps.nth(1)).toBeVisible();
   await expect(steps.first()).toContainText('Отправили в банк, ответа не было');
@@ -76,12 +67,7 @@ test('what is done to learn the result is told by the shopper\'s clock, step by 
 });
 
 test('an address can be left while the result is confirmed, and the page then says where it will write (N2)', async ({ page, bank }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await bank.fallsSilent(order.id);
-  await pay.email.fill('');
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { order, pay } = await buyInTheDark(page, bank, { email: '' });
   await pay.screens.getByLabel('Почта, чтобы узнать результат').fill('anna@example.com');
   await pay.screens.getByRole('button', { name: 'Написать мне' }).click();
   await page.waitForURL(`**/pay/${order.checkoutId}?**`);
@@ -92,12 +78,7 @@ test('an address can be left while the result is confirmed, and the page then sa
 });
 
 test('the address that was sent with the payment is where the page says it will write (N2)', async ({ page, bank }) => {
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await bank.fallsSilent(order.id);
-  await pay.email.fill('boris@example.com');
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { pay } = await buyInTheDark(page, bank, { email: 'boris@example.com' });
   await expect(pay.screens).toContainText('Напишем на boris@example.com, когда узнаем результат.');
   await page.reload();
   await pay.expectState('confirming');
@@ -106,11 +87,7 @@ test('the address that was sent with the payment is where the page says it will 
 
 test('the link can be copied, and opens the payment elsewhere (N2)', async ({ page, context, bank, newDevice }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await bank.fallsSilent(order.id);
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { pay } = await buyInTheDark(page, bank);
   await pay.screens.getByRole('button', { name: 'Скопировать ссылку' }).click();
   await expect(pay.live).toContainText('Ссылка скопирована');
   const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -184,12 +161,7 @@ test('the payment cannot be passed to the bank: said so, with the time until whi
 
 test('an address that is none comes back with what is wrong at its field, and nothing is lost (N2)', async ({ page, bank, watch }) => {
   watch.expects(/status of 422/);
-  const { order, pay } = await buy(page);
-  await pay.hydrated();
-  await bank.fallsSilent(order.id);
-  await pay.email.fill('');
-  await pay.pay(GOOD);
-  await pay.expectState('confirming');
+  const { pay } = await buyInTheDark(page, bank, { email: '' });
   const address = pay.screens.getByLabel('Почта, чтобы узнать результат');
   await expect(address).toHaveAttribute('autocomplete', 'email');
   // A browser without this check, or an old one.
