@@ -29,9 +29,7 @@ test('screens of the shop', async ({ page, bank, watch }) => {
 
   await bank.fallsSilent(order.id, { times: 3 });
   await page.getByRole('link', { name: 'Попробовать ещё раз' }).click();
-  await pay.root.getByRole('button', { name: 'Попробовать ещё раз' }).click();
-  await pay.expectState('ready');
-  await pay.hydrated();
+  await pay.tryAgain();
   await pay.pay(GOOD);
   await pay.expectState('confirming');
   await page.goto(orderPage);
@@ -128,9 +126,7 @@ test('screens of results', async ({ page, merchant, newDevice }) => {
   await reader.goto(status);
   await inspect(reader, 'status-declined');
 
-  await page.getByRole('button', { name: 'Попробовать ещё раз' }).click();
-  await pay.expectState('ready');
-  await pay.hydrated();
+  await pay.tryAgain();
   await pay.pay(GOOD);
   await pay.expectState('succeeded');
   await inspect(page, 'succeeded');
@@ -184,7 +180,7 @@ test('screens of a result that is not known', async ({ page, merchant, bank, new
   await pay.expectState('checking');
   await inspect(page, 'checking');
   await questions.open();
-  await expect(pay.note('Оплата до нас не дошла')).toBeVisible();
+  await expect(pay.note('Оплата до нас пока не дошла')).toBeVisible();
   await inspect(page, 'ready-unreached');
 
   await bank.fallsSilent(order.order_id, { delay_ms: 5500 });
