@@ -1,5 +1,7 @@
 //! Effects: each once, whatever reports the payment; webhooks until they are taken, mails never twice.
 
+mod untrue;
+
 use engine::{Resolved, Submission, Verdict};
 use payment::{CheckoutStatus, EffectKind, Ending, Money, ObjectStatus, OrderId, StateName};
 use store::{EffectRecord, EffectState, MerchantRecord, WebhookRecord};

@@ -16,6 +16,10 @@ use crate::{
 const SPARE: u32 = 64;
 /// A submit waits this long for the provider; a shopper who got no result by then was told to wait.
 const SUBMIT_PATIENCE_MS: i64 = 8_000;
+/// What a stranger's money makes untrue for now is looked at again after this.
+const UNTRUE_LOOK_MS: i64 = 60_000;
+/// The outcome of what waits for that.
+const UNTRUE: &str = "money that may be its shopper's is looked into; it is told when that is settled";
 
 /// A change that others may have to hear of.
 pub struct Change<'c> {
@@ -112,6 +116,14 @@ async fn claim_one(
     if effect.wake_at.is_none_or(|at| at > now) {
         return Ok(None);
     }
+    if is_untrue(tables, &effect, &checkout).await? {
+        // Nobody tried to send it: it is not given up, however long that takes.
+        let fence = effect.fence;
+        effect.wake_at = Some(now.plus_ms(UNTRUE_LOOK_MS));
+        effect.outcome = Some(UNTRUE.to_owned());
+        won(tables.update_effect(&effect, fence).await?)?;
+        return Ok(None);
+    }
     let amount = amount_of(tables, &effect, &intent).await?;
     let (fence, until) = (effect.fence, now.plus_ms(claim.lease_ms));
     let unanswered = effect.lease.is_some();
@@ -122,6 +134,20 @@ async fn claim_one(
     effect.wake_at = Some(until);
     won(tables.update_effect(&effect, fence).await?)?;
     Ok(Some(ClaimedEffect { effect, intent, checkout, amount, unanswered, now }))
+}
+
+/// Whether "no money was taken" is not known of the order: a stranger's money for it, maybe this shopper's own, is not settled. What
+/// may have left already is not held back by it.
+async fn is_untrue(
+    tables: &mut dyn Tables,
+    effect: &EffectRecord,
+    checkout: &CheckoutRecord,
+) -> Result<bool, Abort> {
+    let tells_of_no_money = match effect.kind {
+        EffectKind::ResultKnown => checkout.status != CheckoutStatus::Paid && effect.lease.is_none(),
+        EffectKind::CheckoutPaid | EffectKind::Receipt => false,
+    };
+    Ok(tells_of_no_money && tables.is_blocked(&checkout.tenant, &checkout.order).await?)
 }
 
 /// The sum an effect tells. A checkout's terms may have changed since the intent that paid it was made.

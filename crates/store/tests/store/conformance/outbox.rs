@@ -5,13 +5,13 @@ use std::sync::Arc;
 use payment::{CanceledReason, CheckoutStatus, EffectId, EffectKind, EffectSubject, Holder, State};
 use store::{
     Change, Charge, ClaimEffects, Claimed, ClaimedEffect, Commit, EffectRecord, EffectState, Flow, NextTry,
-    SettleEffect, SettledEffect, Tables,
+    Resolution, SettleEffect, SettledEffect, Tables,
 };
 
 use crate::{
     commands::{
-        LEASE_MS, WAKE_MS, charge, confirming, declined, object, open, open_for, outcome, rub, submit,
-        succeeded, tenant,
+        LEASE_MS, WAKE_MS, charge, confirming, declined, object, open, open_for, outcome, rub, stranger,
+        submit, succeeded, tenant,
     },
     conformance::behaviours,
     world::{DAY, World, claimed, uuid},
@@ -27,6 +27,7 @@ behaviours!(
     what_becomes_unknown_and_ends_in_one_commit_is_told,
     a_follow_ups_unknown_result_is_none_of_the_shoppers,
     the_sum_told_is_the_one_that_was_taken,
+    r10_no_money_was_taken_is_not_told_while_a_strangers_money_is_not_settled,
     a_mail_needs_an_address,
     a_lease_is_respected_until_it_ends,
     no_more_are_claimed_than_asked_for,
@@ -181,6 +182,34 @@ async fn the_sum_told_is_the_one_that_was_taken(world: World) {
     for paid in PAID {
         assert!(told.contains(&(paid, rub("1500.01"))), "{told:?}");
     }
+}
+
+/// Nothing counts as a try until it may be told; what may have left already is no longer held back.
+async fn r10_no_money_was_taken_is_not_told_while_a_strangers_money_is_not_settled(world: World) {
+    let claim = world.settled("order-1", confirming(None)).await;
+    world.clock.advance(WAKE_MS);
+    let asked = world.due(1).await.remove(0);
+    world.commit(outcome(&asked, declined())).await;
+    let other = stranger("stranger-1", Some("order-2"));
+    let found = stranger("stranger-2", Some("order-1"));
+    world.store.put_stranger(other).await.unwrap();
+    world.store.put_stranger(found.clone()).await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(world.claim_effects(10).await, []);
+        let effect = world.effects(&claim).await.remove(0);
+        assert_eq!((effect.tries, effect.fence, effect.first_tried_at), (0, 0, None));
+        assert_eq!((effect.state, effect.lease), (EffectState::Waiting, None));
+        let wake_at = effect.wake_at.unwrap();
+        assert!(wake_at > world.now(), "nobody asks for it at once again");
+        world.clock.advance(wake_at.since_ms(world.now()));
+    }
+    let resolution = Resolution { linked: false, reason: "a test says so".into() };
+    assert!(world.store.resolve_stranger(found, resolution).await.unwrap());
+    let told = world.claim_effects(10).await;
+    assert_eq!((told.len(), told[0].effect.kind), (1, EffectKind::ResultKnown));
+    world.store.put_stranger(stranger("stranger-3", Some("order-1"))).await.unwrap();
+    world.clock.advance(LEASE_MS);
+    assert!(world.claim_effects(10).await.remove(0).unanswered, "its sender went silent before it was found");
 }
 
 async fn a_mail_needs_an_address(world: World) {

@@ -1,0 +1,78 @@
+//! A mail says nothing that is not known: "no money was taken" waits while money of the order that may be its shopper's is looked into.
+
+use engine::{Engine, Resolved, Submission, Verdict};
+use payment::{CheckoutStatus, EffectKind, ObjectId, StateName};
+use store::EffectState;
+
+use super::ADDRESS;
+use crate::{
+    review::resolve,
+    scenarios,
+    world::{DAY, EXECUTE_MS, HOUR, MINUTE, Offer, SECOND, World, known},
+};
+
+scenarios! {
+    r10_fault_23_no_money_was_taken_is_not_told_while_money_of_the_order_stands_before_a_person,
+    r10_fault_23_who_turns_out_to_have_paid_is_not_told_that_no_money_was_taken,
+}
+
+/// The order "1" was paid after the backup. Its shopper presses Pay again while the gate is down, and the sweep comes too late to send
+/// it: it ends unsent, while the money that was taken is a stranger's.
+async fn ended_unsent(world: &World) -> (World, Engine, Offer, ObjectId) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let backup = world.backup().await;
+    world.paying(&engine, "1").await;
+    world.clock.advance(HOUR);
+    let world = world.restored(backup).await;
+    let engine = world.engine();
+    assert!(engine.start().await.unwrap(), "the gate is down");
+    let offer = world.offer(&engine, "1").await;
+    let submission = Submission { email: Some(ADDRESS.into()), ..offer.submission("tok_1") };
+    let (seen, _) = known(engine.submit(submission).await.unwrap());
+    assert_eq!(seen.state.name(), StateName::Processing);
+    world.clock.advance(EXECUTE_MS + SECOND);
+    assert!(engine.sweep_merchant(&world.merchant().await).await.unwrap().complete);
+    world.clock.advance(2 * MINUTE);
+    while engine.run_once().await.unwrap() {}
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Canceled, 1));
+    let object = world.bank.objects()[0].id.clone();
+    (world, engine, offer, object)
+}
+
+/// However long that takes.
+async fn waits(world: &World, engine: &Engine, offer: &Offer) {
+    let until = world.clock.now().plus_ms(4 * DAY);
+    while world.clock.now() < until {
+        assert_eq!(engine.deliver_due(10).await.unwrap(), 0);
+        world.clock.advance(HOUR);
+    }
+    let effect = world.effect(offer, EffectKind::ResultKnown).await;
+    assert_eq!((effect.state, effect.tries), (EffectState::Waiting, 0), "and it is not given up");
+    assert!(effect.outcome.unwrap().contains("looked into"));
+    assert_eq!(world.arrived(), (0, 0));
+}
+
+async fn r10_fault_23_no_money_was_taken_is_not_told_while_money_of_the_order_stands_before_a_person(
+    world: World,
+) {
+    let (world, engine, offer, object) = ended_unsent(&world).await;
+    waits(&world, &engine, &offer).await;
+    let resolved = resolve(&engine, &object, Verdict::NotCharged).await;
+    assert!(matches!(resolved, Resolved::Done(_)), "{resolved:?}");
+    world.deliver_all(&offer).await;
+    let mails: Vec<_> = world.outside.mails().iter().map(|mail| mail.kind).collect();
+    assert_eq!(mails, [EffectKind::ResultKnown], "a person said that it is not the order's");
+}
+
+async fn r10_fault_23_who_turns_out_to_have_paid_is_not_told_that_no_money_was_taken(world: World) {
+    let (world, engine, offer, object) = ended_unsent(&world).await;
+    waits(&world, &engine, &offer).await;
+    let resolved = resolve(&engine, &object, Verdict::Charged(object.clone())).await;
+    assert!(matches!(resolved, Resolved::Done(_)), "{resolved:?}");
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+    world.deliver_all(&offer).await;
+    let mails: Vec<_> = world.outside.mails().iter().map(|mail| mail.kind).collect();
+    assert_eq!(mails, [EffectKind::Receipt], "the receipt says it all");
+    assert_eq!(world.effect(&offer, EffectKind::ResultKnown).await.state, EffectState::NotWanted);
+}
