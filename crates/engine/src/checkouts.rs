@@ -29,6 +29,8 @@ pub enum CheckoutOutcome {
     Paid(CheckoutId),
     /// The order's payment is under way with other terms.
     InProgress(CheckoutId, IntentId),
+    /// It may be under way with other terms: nobody knows before the merchant's account is read.
+    Gated,
 }
 
 /// What came of trying again.
@@ -76,6 +78,7 @@ impl Engine {
             },
             OpenedCheckout::Paid(checkout) => CheckoutOutcome::Paid(checkout),
             OpenedCheckout::InProgress(checkout, intent) => CheckoutOutcome::InProgress(checkout, intent),
+            OpenedCheckout::Gated => CheckoutOutcome::Gated,
         })
     }
 

@@ -161,6 +161,7 @@ impl Engine {
         let span = Span { from: from.plus_ms(-overlap_ms).max(known_from), to: None };
         let mut swept = self.read(reading, span).await?;
         swept.complete &= self.sweep_refunds(reading.tenant, reading.account, span).await?;
+        self.ask_about_waiting(reading).await?;
         if let Some(apart_ms) = swept.apart_ms {
             tell_apart(reading.account, apart_ms);
         }

@@ -133,6 +133,19 @@ impl<B: Backend> Store for B {
         self.write(flow!(found, flows::sweep::put_stranger)).await
     }
 
+    async fn waiting_strangers(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+        limit: u32,
+    ) -> Result<Vec<StrangerRecord>, StoreError> {
+        self.read(flow!((tenant, account, limit), flows::sweep::waiting_strangers)).await
+    }
+
+    async fn stranger_took_money(&self, stranger: StrangerRecord) -> Result<bool, StoreError> {
+        self.write(flow!(stranger, flows::sweep::stranger_took_money)).await
+    }
+
     async fn resolve_stranger(
         &self,
         stranger: StrangerRecord,

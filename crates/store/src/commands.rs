@@ -134,6 +134,8 @@ pub enum OpenedCheckout {
     Paid(CheckoutId),
     /// Other terms, but the order's payment is under way.
     InProgress(CheckoutId, IntentId),
+    /// Other terms, and before the merchant's account is read, nobody knows whether the order's payment is under way: later.
+    Gated,
 }
 
 /// `POST /v1/checkouts/{id}/payment_intents`.

@@ -117,7 +117,18 @@ pub trait Store: Inbox + Outbox + Send + Sync {
     /// Puts a stranger before a person; whether it is a new one.
     async fn put_stranger(&self, found: StrangerRecord) -> Result<bool, StoreError>;
 
-    /// A person's word about a stranger; false if there was one.
+    /// Strangers of an account that wait at the provider, up to `limit`, oldest first.
+    async fn waiting_strangers(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+        limit: u32,
+    ) -> Result<Vec<StrangerRecord>, StoreError>;
+
+    /// A stranger that waited took money; false if it does not wait any more.
+    async fn stranger_took_money(&self, stranger: StrangerRecord) -> Result<bool, StoreError>;
+
+    /// What became of a stranger; false if something had.
     async fn resolve_stranger(
         &self,
         stranger: StrangerRecord,

@@ -264,7 +264,10 @@ impl Tables for Draft {
         };
         let mut due: Vec<_> =
             self.rows.checkouts.values().filter(|row| row.status == CheckoutStatus::Open).collect();
-        due.retain(|row| row.expires_at <= now && !sent(row));
+        let gated = |row: &CheckoutRecord| {
+            self.rows.sweeps.values().any(|sweep| sweep.tenant == row.tenant && sweep.gated_from.is_some())
+        };
+        due.retain(|row| row.expires_at <= now && !sent(row) && !gated(row));
         due.sort_by_key(|row| (row.expires_at, row.id));
         Ok(due.into_iter().take(limit as usize).map(|row| (row.tenant.clone(), row.id)).collect())
     }

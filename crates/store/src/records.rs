@@ -309,7 +309,7 @@ pub struct ChargeRecord {
     pub at: Timestamp,
 }
 
-/// An object that took money in a merchant's account, and that no intent of ours made.
+/// An object that took money in a merchant's account, or may, and that no intent of ours made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrangerRecord {
     /// Whose account.
@@ -320,15 +320,17 @@ pub struct StrangerRecord {
     pub object: ObjectId,
     /// The order it names; that order takes no dispatch while it is open.
     pub order: Option<OrderId>,
-    /// How much it took.
+    /// How much it took, or may.
     pub amount: Money,
+    /// Whether it is known to have taken money; else it waits at the provider, and is asked about.
+    pub took_money: bool,
     /// When it was found.
     pub found_at: Timestamp,
-    /// What a person made of it.
+    /// What became of it.
     pub resolution: Option<Resolution>,
 }
 
-/// What a person made of a stranger.
+/// What a person made of a stranger, or its end at the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
     /// It pays the order it names (or the one the person named); else it has nothing to do with us.

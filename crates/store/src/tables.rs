@@ -99,7 +99,7 @@ pub trait Tables: InboxTables + OutboxTables + SweepTables + Send {
         from: CheckoutStatus,
         to: CheckoutStatus,
     ) -> Result<bool, Abort>;
-    /// Open checkouts past their time whose occupying intent, if any, was never sent.
+    /// Open checkouts past their time whose occupying intent, if any, was never sent, of merchants whose gates are up.
     async fn expired_checkouts(
         &mut self,
         now: Timestamp,

@@ -9,6 +9,9 @@ use store::{KeyUse, MerchantRecord, StoreError, Tenant};
 use super::{ApiError, App, Code, Id, body::read_json, caller, idempotency, terms};
 use crate::answers::checkout_view;
 
+/// When to come back while an account is being read, s.
+const GATED_S: u32 = 10;
+
 /// `POST /v1/checkouts`.
 pub(super) async fn create(
     State(app): State<App>,
@@ -29,6 +32,12 @@ pub(super) async fn create(
         CheckoutOutcome::InProgress(_, intent) => Err(Code::IntentInProgress
             .error("The order has a payment under way with other terms; it has to end first. Nothing was changed.")
             .at(format!("/v1/payment_intents/{intent}"))),
+        CheckoutOutcome::Gated => Err(Code::Unavailable
+            .error(
+                "The server was away, and does not know yet whether the order has a payment under way with other terms. Nothing was \
+                 changed and nothing was charged. Repeat the request with the same key.",
+            )
+            .retry_after_s(GATED_S)),
     }
 }
 

@@ -355,7 +355,8 @@ fn what_is_beyond_the_list_is_said_and_can_be_shown_and_ended() {
     let database = Connection::open(trouble.place.path("payonce-data/payonce.db")).unwrap();
     let strangers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1001) \
                      INSERT INTO stranger (merchant_id, mode, provider_account, provider_object_id, amount_minor, \
-                     currency, exponent, found_at_ms) SELECT 'mer_1', 'test', '100500', 'till-' || i, 100, 'RUB', 2, i FROM n";
+                     currency, exponent, took_money, found_at_ms) \
+                     SELECT 'mer_1', 'test', '100500', 'till-' || i, 100, 'RUB', 2, i <> 1000, i FROM n";
     assert_eq!(database.execute(strangers, []).unwrap(), 1_001);
     let list = trouble.place.run(&["review", "list"]);
     told(&list, &["More than 1000 things wait for a person", "the first 1000 of each kind", "till-1000"]);
@@ -366,6 +367,15 @@ fn what_is_beyond_the_list_is_said_and_can_be_shown_and_ended() {
         &["Object till-1001 took 1.00 RUB", "It can pay no order now: it names no order", "--not-charged"],
     );
     assert!(!show.stdout.contains("--charged"), "what would be refused is not offered:\n{}", show.stdout);
+    let waits = trouble.place.run(&["review", "show", "till-1000"]);
+    told(
+        &waits,
+        &[
+            "Object till-1000 waits in account 100500 and may take 1.00 RUB",
+            "nothing can be said of it before it does",
+        ],
+    );
+    assert!(!waits.stdout.contains("--not-charged"), "{}", waits.stdout);
     let resolve =
         |id| trouble.place.run(&["review", "resolve", id, "--not-charged", "--reason", "the till's"]);
     told(&resolve("till-1001"), &["till-1001 has nothing to do with"]);

@@ -3,7 +3,6 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use store::{Start, Store};
 
 use crate::support::{
     ALPHA, ALPHA_PUBLISHABLE, BETA, DECLINED, Events, GOOD, Sandbox, Setup, THREE_DS, World, at_once,
@@ -161,12 +160,7 @@ async fn fault_23_what_is_held_at_the_gate_is_said_to_wait_and_nothing_is_said_o
     let (fresh, tried) = (world.checkout("1").await, world.checkout("2").await);
     world.bank.fault(json!({ "kind": "unauthorized", "order_id": "2" })).await;
     world.pay(&tried, GOOD).await.expect(202);
-    let merchants = world.engine.directory.merchants().await.unwrap();
-    let accounts: Vec<_> = merchants.into_iter().map(|one| (one.tenant, one.account)).collect();
-    let starts = |gap_ms| world.store.start(Start { accounts: accounts.clone(), gap_ms });
-    starts(0).await.unwrap();
-    // A silence of any length puts the gate down.
-    assert!(starts(-1).await.unwrap());
+    world.gate_down().await;
 
     assert_eq!(world.pay(&fresh, GOOD).await.expect(202).json()["state"], "processing");
     for checkout in [&fresh, &tried] {
@@ -183,10 +177,7 @@ async fn fault_23_what_is_held_at_the_gate_is_said_to_wait_and_nothing_is_said_o
     }
     assert!(world.bank.payments("1").await.is_empty());
 
-    for (tenant, account) in &accounts {
-        let row = world.store.sweep(tenant.clone(), account.clone()).await.unwrap().0;
-        world.store.swept(row).await.unwrap();
-    }
+    world.gate_up().await;
     for checkout in [&fresh, &tried] {
         let progress = &seen_by_shopper(&world, checkout).await["progress"];
         assert_eq!(progress.get("held"), None, "{progress}");

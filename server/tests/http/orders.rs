@@ -18,6 +18,25 @@ async fn r5_two_orders_are_two_purchases() {
     assert_eq!((world.bank.charges("1").await, world.bank.charges("2").await), (1, 1));
 }
 
+/// The database may be an old copy, which does not know that the order's payment was sent.
+#[tokio::test]
+async fn fault_23_while_gated_other_terms_wait_under_the_same_key() {
+    let world = World::start().await;
+    let checkout = world.checkout("1").await;
+    world.gate_down().await;
+    let reopened = || world.open("edit", &costing("1", "2000.00")).send();
+    let refused = reopened().await.expect(503);
+    let problem = refused.json();
+    assert_eq!((text(&problem["code"]), refused.header("Retry-After")), ("unavailable", Some("10")));
+    assert!(text(&problem["detail"]).contains("nothing was charged"), "{problem}");
+    world.open("same", &order("1")).send().await.expect(200);
+    world.checkout("2").await;
+    world.gate_up().await;
+    let reopened = reopened().await.expect(200).json();
+    assert_eq!(reopened["id"], checkout["id"]);
+    assert_ne!(reopened["payment_intent"]["id"], checkout["payment_intent"]["id"]);
+}
+
 #[tokio::test]
 async fn an_open_checkout_with_the_same_terms_is_adopted() {
     let world = World::start().await;

@@ -312,6 +312,7 @@ async fn put_stranger(world: &World, checkout: &Value) -> StrangerRecord {
             object: ObjectId::parse(format!("stranger-{}", record.order)).unwrap(),
             order: Some(record.order),
             amount: record.amount,
+            took_money: true,
             found_at: record.created_at,
             resolution: None,
         };

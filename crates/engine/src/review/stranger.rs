@@ -10,6 +10,8 @@ use crate::{
     observe::{InHand, status_words},
 };
 
+const NOT_SHOWN: &str = "the provider does not show it now; try again later";
+
 impl Engine {
     pub(super) async fn resolve_stranger(
         &self,
@@ -27,7 +29,9 @@ impl Engine {
                 ));
             }
         };
-        if linked && let Err(words) = self.link(stranger, grounds).await? {
+        let taken =
+            if linked { self.link(stranger, grounds).await? } else { self.may_let_go(stranger).await? };
+        if let Err(words) = taken {
             return refused(words);
         }
         let resolution = Resolution { linked, reason: grounds.to_string() };
@@ -67,8 +71,7 @@ impl Engine {
         if checkout.amount != stranger.amount {
             return Ok(Err(format!("{order} costs {}, and {} was taken", checkout.amount, stranger.amount)));
         }
-        let merchant = self.directory.merchant(&stranger.tenant).await?;
-        if merchant.is_none_or(|merchant| merchant.account != stranger.account) {
+        if !self.can_ask_about(stranger).await? {
             let account = stranger.account.as_str();
             return Ok(Err(format!(
                 "account {account} is not the merchant's any more, and cannot be asked: make it the merchant's again, or release \
@@ -76,6 +79,31 @@ impl Engine {
             )));
         }
         Ok(Ok((checkout, intent)))
+    }
+
+    /// Whether a stranger's account is still the merchant's: only then the provider can be asked about it.
+    pub async fn can_ask_about(&self, stranger: &StrangerRecord) -> Result<bool, EngineError> {
+        let merchant = self.directory.merchant(&stranger.tenant).await?;
+        Ok(merchant.is_some_and(|merchant| merchant.account == stranger.account))
+    }
+
+    /// Whether a stranger may be let go of, or why not: what still waits at the provider may take the shopper's money after the order
+    /// was paid again.
+    async fn may_let_go(&self, stranger: &StrangerRecord) -> Result<Result<(), String>, EngineError> {
+        if stranger.took_money || !self.can_ask_about(stranger).await? {
+            return Ok(Ok(()));
+        }
+        let (account, _) = self.current_account(&stranger.tenant).await?;
+        let Reply::Object(seen) = self.provider.query(&account, &stranger.object).await else {
+            return Ok(Err(NOT_SHOWN.to_owned()));
+        };
+        Ok(match seen.status {
+            ObjectStatus::Succeeded | ObjectStatus::Ended(_) => Ok(()),
+            ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => Err(format!(
+                "it may still take money: it is {}. End it at the provider, or wait: it ends by itself, and frees its order then",
+                status_words(&seen.status)
+            )),
+        })
     }
 
     /// The stranger's money pays the order it names.
@@ -95,7 +123,7 @@ impl Engine {
                 return Ok(Err(format!("it took no money: it is {}", status_words(&seen.status))));
             }
             Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
-                return Ok(Err("the provider does not show it now; try again later".to_owned()));
+                return Ok(Err(NOT_SHOWN.to_owned()));
             }
         }
         let claimed = match self.claim_look(&stranger.tenant, LookOf::Intent(intent.id)).await? {

@@ -2,10 +2,13 @@
 //! a person. Never decides what becomes of one.
 
 use payment::{ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp};
-use providers::Account;
-use store::{IntentRecord, Standing, StrangerRecord, Tenant};
+use providers::{Account, Reply};
+use store::{IntentRecord, Resolution, Standing, StrangerRecord, Tenant};
 
-use crate::{Engine, EngineError, listing::OurTime};
+use crate::{Engine, EngineError, listing::OurTime, observe::status_words};
+
+/// Most strangers of an account that are asked about in a sweep.
+const MOST_ASKED: u32 = 1_000;
 
 /// Which of the objects that no intent of ours asked for concern us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +63,8 @@ impl Engine {
         Ok(false)
     }
 
-    /// An object that no intent of ours asked for. Only what took money concerns us, or holds it for an order; whether it is a new
-    /// one.
+    /// An object that no intent of ours asked for; whether it is a new one. Only what took money concerns us, or may take some for an
+    /// order: what is held for one, and what names an intent that this database has forgotten, whose shopper may still confirm it.
     pub(super) async fn meet(
         &self,
         reading: &mut Reading<'_>,
@@ -71,10 +74,15 @@ impl Engine {
         // What names an intent of ours, and is not what it asked for, concerns us wherever it lies.
         let concerns = standing.intent.is_some() || reading.strangers.concern(&seen);
         let known = standing.charge.is_some() || standing.stranger.is_some();
-        // What is held for an order can be taken at any time, and its listing is not read again then.
-        let held = seen.status == ObjectStatus::WaitingForCapture && seen.order.is_some();
-        let took_money = seen.status == ObjectStatus::Succeeded || held;
-        if known || !took_money || !concerns || self.is_anothers(reading, &seen).await? {
+        let took_money = seen.status == ObjectStatus::Succeeded;
+        let may_take_money = match seen.status {
+            ObjectStatus::WaitingForCapture => seen.order.is_some(),
+            ObjectStatus::Pending { .. } => {
+                seen.order.is_some() && seen.intent.is_some() && standing.intent.is_none()
+            }
+            ObjectStatus::Succeeded | ObjectStatus::Ended(_) => false,
+        };
+        if known || !(took_money || may_take_money) || !concerns || self.is_anothers(reading, &seen).await? {
             return Ok(false);
         }
         let found = StrangerRecord {
@@ -83,17 +91,56 @@ impl Engine {
             object: seen.object,
             order: seen.order,
             amount: seen.amount,
+            took_money,
             found_at: seen.created_at.unwrap_or(Timestamp(0)),
             resolution: None,
         };
         let new = self.store.put_stranger(found.clone()).await?;
-        if new {
+        if new && took_money {
+            tell_taken(&found);
+        } else if new {
             tracing::error!(object = %found.object, account = %found.account.as_str(), amount = %found.amount,
                 order = found.order.as_ref().map(tracing::field::display),
-                "money was taken that no payment of ours asked for; `payonce review` shows it, and its order takes no dispatch");
+                "this may take money, and no payment that we know of asked for it; until it ends its order takes no dispatch, and \
+                 `payonce review` shows it");
         }
         Ok(new)
     }
+
+    /// Strangers that waited at the provider when they were found: what became of them. What ended holds its order no more.
+    pub(super) async fn ask_about_waiting(&self, reading: &Reading<'_>) -> Result<(), EngineError> {
+        let (tenant, id) = (reading.tenant.clone(), reading.id.clone());
+        for stranger in self.store.waiting_strangers(tenant, id, MOST_ASKED).await? {
+            let seen = match self.provider.query(reading.account, &stranger.object).await {
+                Reply::Object(seen) => seen,
+                // It must not hold up the sweep, and with it the gate: the others are asked about next time, too.
+                Reply::Unknown { .. } => break,
+                Reply::NotExecuted { .. } | Reply::Rejected { .. } => continue,
+            };
+            match seen.status {
+                ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => {}
+                ObjectStatus::Succeeded => {
+                    if self.store.stranger_took_money(stranger.clone()).await? {
+                        tell_taken(&stranger);
+                    }
+                }
+                ObjectStatus::Ended(_) => {
+                    let reason = format!("the provider: {}", status_words(&seen.status));
+                    let object = stranger.object.clone();
+                    if self.store.resolve_stranger(stranger, Resolution { linked: false, reason }).await? {
+                        tracing::info!(%object, "it ended without taking money; its order is free again");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn tell_taken(found: &StrangerRecord) {
+    tracing::error!(object = %found.object, account = %found.account.as_str(), amount = %found.amount,
+        order = found.order.as_ref().map(tracing::field::display),
+        "money was taken that no payment of ours asked for; `payonce review` shows it, and its order takes no dispatch");
 }
 
 /// Whether an object names an intent that is not waiting for any, and contradicts what it asked for.

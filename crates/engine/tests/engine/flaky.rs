@@ -190,6 +190,19 @@ impl Store for Flaky {
         self.inner.put_stranger(found).await
     }
 
+    async fn waiting_strangers(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+        limit: u32,
+    ) -> Result<Vec<StrangerRecord>, StoreError> {
+        self.inner.waiting_strangers(tenant, account, limit).await
+    }
+
+    async fn stranger_took_money(&self, stranger: StrangerRecord) -> Result<bool, StoreError> {
+        self.inner.stranger_took_money(stranger).await
+    }
+
     async fn resolve_stranger(
         &self,
         stranger: StrangerRecord,

@@ -3,6 +3,7 @@
 
 mod left;
 mod on_its_way;
+mod waiting;
 
 use engine::{Engine, Resolved, SubmitOutcome, Swept, Verdict};
 use payment::{

@@ -2,7 +2,7 @@
 
 use payment::{CheckoutStatus, Event, State, StateName, Timestamp, transition};
 
-use super::{journal, keys, promised, won};
+use super::{journal, keys, promised, sweep::is_gated, won};
 use crate::{
     Change, CheckoutRecord, IntentRecord, NewIds, OpenCheckout, OpenedCheckout, OperationRecord, Stage,
     Tables, tables::Abort,
@@ -71,6 +71,9 @@ async fn adopt(
     }
     if !newest.state.is_terminal() && newest.state.name() != StateName::Created {
         return Ok(OpenedCheckout::InProgress(checkout.id, newest.id));
+    }
+    if newest.state == State::Created && is_gated(tables, &checkout.tenant).await? {
+        return Ok(OpenedCheckout::Gated);
     }
     reopen(tables, command, checkout, newest, now).await
 }

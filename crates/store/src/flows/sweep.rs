@@ -46,9 +46,9 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
     Ok(gated)
 }
 
-/// The last sign of life, if it is older than the gap.
+/// The last sign of life, if it is older than the gap. One from the future is as good as none since then: some clock was ahead.
 fn silent_since(last: Option<Timestamp>, now: Timestamp, gap_ms: i64) -> Option<Timestamp> {
-    last.filter(|last| now.since_ms(*last) > gap_ms)
+    last.filter(|last| now.since_ms(*last).abs() > gap_ms).map(|last| last.min(now))
 }
 
 /// A server is alive. What a clock that was ahead wrote down as read, is read no further than now.
@@ -141,6 +141,12 @@ pub async fn swept(tables: &mut dyn Tables, read: &SweepRow) -> Result<(), Abort
     tables.put_sweep(&row).await
 }
 
+/// Whether some account of a merchant has a gap that was not read yet: until then, a database that may be an old copy does not know
+/// what of it was never sent.
+pub(super) async fn is_gated(tables: &mut dyn Tables, tenant: &Tenant) -> Result<bool, Abort> {
+    Ok(tables.sweeps(tenant).await?.iter().any(|row| row.gated_from.is_some()))
+}
+
 async fn sweep_of(
     tables: &mut dyn Tables,
     tenant: &Tenant,
@@ -185,7 +191,20 @@ pub async fn put_stranger(tables: &mut dyn Tables, found: &StrangerRecord) -> Re
     tables.insert_stranger(&StrangerRecord { found_at: now, ..found.clone() }).await
 }
 
-/// A person's word about a stranger; false if there was one.
+/// Strangers of an account that wait at the provider, up to `limit`, oldest first.
+pub async fn waiting_strangers(
+    tables: &mut dyn Tables,
+    (tenant, account, limit): &(Tenant, ProviderAccount, u32),
+) -> Result<Vec<StrangerRecord>, Abort> {
+    tables.waiting_strangers(tenant, account, *limit).await
+}
+
+/// A stranger that waited took money; false if it does not wait any more.
+pub async fn stranger_took_money(tables: &mut dyn Tables, stranger: &StrangerRecord) -> Result<bool, Abort> {
+    tables.stranger_took_money(stranger).await
+}
+
+/// What became of a stranger; false if something had.
 pub async fn resolve_stranger(
     tables: &mut dyn Tables,
     (stranger, resolution): &(StrangerRecord, Resolution),

@@ -76,6 +76,28 @@ impl SweepTables for Draft {
         Ok(self.open_strangers(u32::MAX).await?.into_iter().find(|row| row.object == *object))
     }
 
+    async fn waiting_strangers(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        limit: u32,
+    ) -> Result<Vec<StrangerRecord>, Abort> {
+        let mut found = self.open_strangers(u32::MAX).await?;
+        found.retain(|row| row.tenant == *tenant && row.account == *account && !row.took_money);
+        found.truncate(limit as usize);
+        Ok(found)
+    }
+
+    async fn stranger_took_money(&mut self, row: &StrangerRecord) -> Result<bool, Abort> {
+        let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
+        let found = self.rows.strangers.get_mut(&key);
+        let found = found
+            .filter(|known| known.tenant == row.tenant && known.resolution.is_none() && !known.took_money);
+        let Some(found) = found else { return Ok(false) };
+        found.took_money = true;
+        Ok(true)
+    }
+
     async fn resolve_stranger(
         &mut self,
         row: &StrangerRecord,

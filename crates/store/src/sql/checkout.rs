@@ -39,6 +39,8 @@ pub(super) const EXPIRED: &str = "SELECT merchant_id, mode, id FROM checkout WHE
      AND NOT EXISTS (SELECT 1 FROM payment_intent WHERE payment_intent.merchant_id = checkout.merchant_id \
      AND payment_intent.checkout_id = checkout.id \
      AND payment_intent.state NOT IN ('created', 'succeeded', 'declined', 'canceled', 'expired')) \
+     AND NOT EXISTS (SELECT 1 FROM sweep WHERE sweep.merchant_id = checkout.merchant_id AND sweep.mode = checkout.mode \
+     AND sweep.gated_from_ms IS NOT NULL) \
      ORDER BY expires_at_ms, id LIMIT $2";
 
 pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<CheckoutRecord, StoreError> {

@@ -29,7 +29,7 @@ const PULL_BACK_SWEEPS: &str =
 const DELETE_SWEEP: &str = "DELETE FROM sweep WHERE merchant_id = $1 AND mode = $2 AND provider_account = $3";
 
 const INSERT_STRANGER: &str = "INSERT INTO stranger (merchant_id, mode, provider_account, provider_object_id, order_id, \
-     amount_minor, currency, exponent, found_at_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+     amount_minor, currency, exponent, took_money, found_at_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
      ON CONFLICT (merchant_id, provider_account, provider_object_id) DO NOTHING";
 const BLOCKS: &str = "SELECT 1 FROM stranger WHERE merchant_id = $1 AND mode = $2 AND order_id = $3 \
      AND resolution IS NULL LIMIT 1";
@@ -40,7 +40,7 @@ macro_rules! select_stranger {
     ($rest:literal) => {
         concat!(
             "SELECT merchant_id, mode, provider_account, provider_object_id, order_id, amount_minor, currency, exponent, \
-             found_at_ms, resolution, reason FROM stranger ",
+             took_money, found_at_ms, resolution, reason FROM stranger ",
             $rest
         )
     };
@@ -53,6 +53,13 @@ const OPEN_STRANGERS: &str =
     select_stranger!("WHERE resolution IS NULL ORDER BY found_at_ms, provider_object_id LIMIT $1");
 const OPEN_STRANGER: &str =
     select_stranger!("WHERE resolution IS NULL AND provider_object_id = $1 ORDER BY found_at_ms LIMIT 1");
+
+const WAITING_STRANGERS: &str = select_stranger!(
+    "WHERE merchant_id = $1 AND mode = $2 AND provider_account = $3 AND resolution IS NULL AND took_money = 0 \
+     ORDER BY found_at_ms, provider_object_id LIMIT $4"
+);
+const TOOK_MONEY: &str = "UPDATE stranger SET took_money = 1 WHERE merchant_id = $1 AND mode = $2 AND provider_account = $3 \
+     AND provider_object_id = $4 AND resolution IS NULL AND took_money = 0";
 
 const LINKED: &str = "linked";
 const RELEASED: &str = "released";
@@ -96,7 +103,7 @@ impl SweepTables for SqlTables<'_> {
         let mut values = scoped(&row.tenant, row.account.as_str());
         values.extend([row.object.as_str().into(), row.order.as_ref().map(OrderId::as_str).into()]);
         money(&mut values, row.amount);
-        values.push(row.found_at.0.into());
+        values.extend([i64::from(row.took_money).into(), row.found_at.0.into()]);
         self.one(INSERT_STRANGER, values).await
     }
 
@@ -121,6 +128,23 @@ impl SweepTables for SqlTables<'_> {
 
     async fn open_stranger(&mut self, object: &ObjectId) -> Done<Option<StrangerRecord>> {
         self.first(OPEN_STRANGER, vec![object.as_str().into()], read_stranger).await
+    }
+
+    async fn waiting_strangers(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        limit: u32,
+    ) -> Done<Vec<StrangerRecord>> {
+        let mut values = scoped(tenant, account.as_str());
+        values.push(i64::from(limit).into());
+        self.all(WAITING_STRANGERS, values, read_stranger).await
+    }
+
+    async fn stranger_took_money(&mut self, row: &StrangerRecord) -> Done<bool> {
+        let mut values = scoped(&row.tenant, row.account.as_str());
+        values.push(row.object.as_str().into());
+        self.one(TOOK_MONEY, values).await
     }
 
     async fn resolve_stranger(&mut self, row: &StrangerRecord, resolution: &Resolution) -> Done<bool> {
@@ -152,6 +176,7 @@ fn read_stranger(mut row: Row) -> Result<StrangerRecord, StoreError> {
         object: row.parsed(|text| ObjectId::parse(text).ok())?,
         order: row.text_opt()?.map(OrderId::parse).transpose().map_err(|_| unreadable("an order"))?,
         amount: read_money(&mut row)?,
+        took_money: row.int()? == 1,
         found_at: Timestamp(row.int()?),
         resolution: match (row.text_opt()?.as_deref(), row.text_opt()?) {
             (None, None) => None,

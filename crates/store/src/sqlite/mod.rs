@@ -36,6 +36,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "outbox", include_str!("../../../../migrations/0003_outbox.sql")),
     (4, "inbox", include_str!("../../../../migrations/0004_inbox.sql")),
     (5, "fair queues", include_str!("../../../../migrations/0005_fair_queues.sql")),
+    (6, "waiting strangers", include_str!("../../../../migrations/0006_waiting_strangers.sql")),
 ];
 
 /// Tries to migrate before a failure is more than another process's success.

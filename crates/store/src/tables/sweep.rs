@@ -52,7 +52,16 @@ pub trait SweepTables: Send {
     async fn open_strangers(&mut self, limit: u32) -> Result<Vec<StrangerRecord>, Abort>;
     /// That stranger, of whatever merchant, if nobody has resolved it; the oldest where accounts name theirs alike.
     async fn open_stranger(&mut self, object: &ObjectId) -> Result<Option<StrangerRecord>, Abort>;
-    /// A person's word, if there is none yet.
+    /// Strangers of an account that wait at the provider, oldest first.
+    async fn waiting_strangers(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        limit: u32,
+    ) -> Result<Vec<StrangerRecord>, Abort>;
+    /// A stranger that waited took money; false if it does not wait any more.
+    async fn stranger_took_money(&mut self, row: &StrangerRecord) -> Result<bool, Abort>;
+    /// What became of it, if nothing has yet.
     async fn resolve_stranger(
         &mut self,
         row: &StrangerRecord,

@@ -226,6 +226,7 @@ pub fn stranger(id: &str, order: Option<&str>) -> StrangerRecord {
         object: object(id),
         order: order.map(|order| OrderId::parse(order).unwrap()),
         amount: rub("1500.00"),
+        took_money: true,
         found_at: START,
         resolution: None,
     }

@@ -58,6 +58,10 @@ pub(super) async fn of_payment(engine: &Engine, intent: &IntentRecord, story: &S
 /// About money that no payment of ours asked for.
 pub(super) async fn of_stranger(engine: &Engine, stranger: &StrangerRecord) -> Result<String> {
     let (mut choices, object) = (Choices::default(), stranger.object.as_str());
+    if !stranger.took_money && engine.can_ask_about(stranger).await? {
+        choices.note("It took no money yet: nothing can be said of it before it does, or ends.");
+        return Ok(choices.text());
+    }
     match engine.payable_by(stranger).await? {
         Ok(_) => choices.offer(
             object,

@@ -97,7 +97,13 @@ fn extra(charge: &ChargeRecord) -> (String, String) {
 
 fn stranger(found: &StrangerRecord) -> (String, String) {
     let (amount, account, at) = (found.amount, found.account.as_str(), rfc3339(found.found_at));
-    let what = format!("{amount} taken in account {account}, found {at}: no payment of ours asked for it.");
+    let what = if found.took_money {
+        format!("{amount} taken in account {account}, found {at}: no payment of ours asked for it.")
+    } else {
+        format!(
+            "{amount} may be taken in account {account}, found {at}: it waits there, and no payment that we know of asked for it."
+        )
+    };
     let meaning = match &found.order {
         Some(order) => {
             format!("It names order {order}, for which nothing is sent to the provider until this ends.")

@@ -34,10 +34,15 @@ fn stranger(found: &StrangerRecord) -> String {
         Some(order) => format!("It names {order}, which takes no payment until this is resolved."),
         None => "It names no order.".to_owned(),
     };
-    format!(
-        "Object {object} took {amount} in account {account}; no payment of ours asked for it. {names}\nFound {}.",
-        rfc3339(found.found_at)
-    )
+    let what = if found.took_money {
+        format!("Object {object} took {amount} in account {account}; no payment of ours asked for it.")
+    } else {
+        format!(
+            "Object {object} waits in account {account} and may take {amount}; no payment that we know of asked for it. It is asked \
+             about with every sweep: should it end without money, its order is free by itself."
+        )
+    };
+    format!("{what} {names}\nFound {}.", rfc3339(found.found_at))
 }
 
 async fn by_intent(engine: &Engine, tenant: &Tenant, intent: IntentId) -> Result<Option<String>> {

@@ -6,6 +6,7 @@ mod child;
 mod doubling;
 mod endpoint;
 mod events;
+mod gate;
 mod mail_server;
 mod raw;
 mod world;

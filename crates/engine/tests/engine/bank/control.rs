@@ -84,7 +84,19 @@ impl Bank {
 
     /// Somebody else takes money in this account for an order.
     pub fn stranger_pays(&self, account: &str, order: &OrderId, amount: Money) -> ObjectId {
-        self.books().ledger.put_stranger(account, order.clone(), amount, (self.clock)())
+        self.books().ledger.put_stranger(
+            account,
+            order.clone(),
+            amount,
+            ObjectStatus::Succeeded,
+            (self.clock)(),
+        )
+    }
+
+    /// Somebody else makes a payment of 1500.00 in this account for an order; it takes no money yet.
+    pub fn stranger_waits(&self, account: &str, order: &OrderId, status: ObjectStatus) -> ObjectId {
+        let amount = crate::world::rub("1500.00");
+        self.books().ledger.put_stranger(account, order.clone(), amount, status, (self.clock)())
     }
 
     /// An object is called as one of another account.

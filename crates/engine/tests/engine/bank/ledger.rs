@@ -102,11 +102,18 @@ impl Ledger {
         self.shown(&id)
     }
 
-    /// Somebody else takes money for an order.
-    pub fn put_stranger(&mut self, account: &str, order: OrderId, amount: Money, at: Timestamp) -> ObjectId {
+    /// Somebody else makes a payment for an order.
+    pub fn put_stranger(
+        &mut self,
+        account: &str,
+        order: OrderId,
+        amount: Money,
+        status: ObjectStatus,
+        at: Timestamp,
+    ) -> ObjectId {
         let (intent, checkout) = (NOBODY, CheckoutId(Uuid::max()));
         let order = Order { intent, checkout, order, amount };
-        let id = self.put(account.to_owned(), &order, ObjectStatus::Succeeded, at);
+        let id = self.put(account.to_owned(), &order, status, at);
         self.object(&id).stranger = true;
         id
     }

@@ -1,11 +1,12 @@
 //! The gate: after a gap in our own life nothing is dispatched until the listing has been read (fault 23).
 
 use payment::{Event, Mode, NotExecutedReason, ProviderAccount, StateName, Step};
-use store::{Claimed, Commit, Committed, KnownKey, Start, Submitted, SweepRow, Tenant};
+use store::{Claimed, Commit, Committed, KnownKey, OpenedCheckout, Start, Submitted, SweepRow, Tenant};
 
 use crate::{
     commands::{
-        EXECUTE_MS, LEASE_MS, REVIEW_AFTER_MS, WAKE_MS, frozen, outcome, submit, succeeded, tenant, tenant_of,
+        EXECUTE_MS, LEASE_MS, REVIEW_AFTER_MS, WAKE_MS, frozen, open, open_for, outcome, submit, succeeded,
+        tenant, tenant_of,
     },
     conformance::behaviours,
     world::{SECOND, World, after, claimed, events, is},
@@ -24,6 +25,8 @@ behaviours!(
     fault_23_what_is_held_for_a_day_waits_for_a_person,
     r14_who_held_it_before_the_gate_went_down_writes_nothing,
     fault_23_the_gate_survives_a_restart,
+    fault_23_while_gated_nothing_ends_as_never_sent,
+    fault_31_a_sign_of_life_from_the_future_is_a_gap,
     fault_23_a_sweep_lifts_only_the_gate_it_read_for,
     fault_23_a_gated_account_holds_its_own_operations_and_no_others,
     what_was_read_is_never_unread,
@@ -90,6 +93,37 @@ async fn fault_23_a_short_absence_puts_no_gate_down(world: World) {
 }
 
 /// What is older is none of ours; what happened in a gap may be.
+/// What this copy never sent, the lost time may have.
+async fn fault_23_while_gated_nothing_ends_as_never_sent(world: World) {
+    let (fresh, intent) = world.offer("order-1").await;
+    let late = world.offer("order-2").await.0;
+    let elsewhere = open_for(tenant_of("mer_2", Mode::Test), "another", "order-1", "7.00");
+    assert!(matches!(world.store.open_checkout(elsewhere).await.unwrap(), OpenedCheckout::Fresh(..)));
+    let row = world.gated().await;
+    let other_terms = || world.store.open_checkout(open_for(tenant(), "other-terms", "order-1", "2000.00"));
+    assert_eq!(other_terms().await.unwrap(), OpenedCheckout::Gated);
+    assert_eq!(world.checkout(fresh.id).await.1, intent, "nothing was changed");
+    let same_terms = world.store.open_checkout(open("same-terms", "order-1")).await.unwrap();
+    assert!(matches!(same_terms, OpenedCheckout::Fresh(..)), "{same_terms:?}");
+    world.clock.set(late.expires_at.plus_ms(GAP_MS));
+    let expired = world.store.expire(10).await.unwrap().intents;
+    assert_eq!(expired.len(), 1, "another merchant's ends");
+    assert_eq!(world.checkout(late.id).await.1.state.name(), StateName::Created);
+    world.read_for(row).await;
+    assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 2);
+    assert!(matches!(other_terms().await.unwrap(), OpenedCheckout::Fresh(..)), "the key is unused");
+}
+
+async fn fault_31_a_sign_of_life_from_the_future_is_a_gap(world: World) {
+    world.start(&[(tenant(), ours())]).await;
+    let began = world.now();
+    world.clock.set(began.plus_ms(-GAP_MS));
+    assert!(!world.start(&[(tenant(), ours())]).await, "clocks are never quite the same");
+    world.clock.set(began.plus_ms(-2 * GAP_MS - 1));
+    assert!(world.start(&[(tenant(), ours())]).await);
+    assert_eq!(world.sweep_of(&tenant(), ours()).await.gated_from, Some(world.now()));
+}
+
 async fn fault_23_an_account_is_known_from_our_last_sign_of_life_on(world: World) {
     assert_eq!(world.sweep_of(&tenant(), ours()).await.known_from, world.now());
     world.start(&[(tenant(), ours())]).await;

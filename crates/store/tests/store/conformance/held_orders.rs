@@ -21,6 +21,7 @@ behaviours!(
     fault_23_a_stranger_is_found_once,
     fault_23_what_is_a_charge_is_no_stranger,
     fault_23_another_tenants_stranger_holds_nothing_here,
+    fault_23_a_stranger_that_waits_is_asked_about_until_it_takes_money_or_ends,
     a_stranger_does_not_hold_refunds,
     fault_63_once_paid_a_second_intent_that_waits_is_never_sent,
     fault_63_once_paid_a_second_intent_that_is_unknown_is_only_asked_about,
@@ -144,6 +145,32 @@ async fn fault_23_another_tenants_stranger_holds_nothing_here(world: World) {
         assert!(world.meets(&StrangerRecord { tenant, ..stranger(id, Some("order-1")) }).await);
     }
     assert!(!world.submission_waits("order-1").await);
+}
+
+async fn fault_23_a_stranger_that_waits_is_asked_about_until_it_takes_money_or_ends(world: World) {
+    let waits = |id| StrangerRecord { took_money: false, ..stranger(id, Some("order-1")) };
+    let of_others = StrangerRecord { tenant: tenant_of("mer_2", Mode::Test), ..waits("stranger-4") };
+    let met = [waits("stranger-1"), waits("stranger-2"), stranger("stranger-3", Some("order-1")), of_others];
+    for found in &met {
+        assert!(world.meets(found).await);
+    }
+    let waiting = async |limit| {
+        let account = met[0].account.clone();
+        let found = world.store.waiting_strangers(met[0].tenant.clone(), account, limit).await.unwrap();
+        found.into_iter().map(|found| found.object.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(waiting(9).await, ["stranger-1", "stranger-2"]);
+    assert_eq!(waiting(1).await, ["stranger-1"]);
+    assert!(world.store.stranger_took_money(met[0].clone()).await.unwrap());
+    assert!(!world.store.stranger_took_money(met[0].clone()).await.unwrap(), "once");
+    let of = (met[0].tenant.clone(), met[0].account.clone(), met[0].object.clone());
+    let known = world.store.standing(of.0, of.1, of.2, None).await.unwrap().stranger.unwrap();
+    assert!(known.took_money && known.resolution.is_none());
+    assert_eq!(waiting(9).await, ["stranger-2"]);
+    assert!(world.resolves(&met[1], false).await);
+    assert!(!world.store.stranger_took_money(met[1].clone()).await.unwrap(), "it ended");
+    assert!(waiting(9).await.is_empty());
+    assert!(world.submission_waits("order-1").await);
 }
 
 async fn a_stranger_does_not_hold_refunds(world: World) {

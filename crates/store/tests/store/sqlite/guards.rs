@@ -38,6 +38,7 @@ const CHECKS: &[&str] = &[
     "UPDATE merchant SET refund_extras = 2",
     "UPDATE heartbeat SET id = 2",
     "UPDATE stranger SET amount_minor = 0",
+    "UPDATE stranger SET took_money = 2",
     "UPDATE stranger SET resolution = 'lost', reason = 'r'",
     "UPDATE stranger SET reason = 'r'",
     "UPDATE merchant SET webhook_url = 'u'",

@@ -165,7 +165,8 @@ async fn r2_who_did_not_claim_the_key_gets_the_first_answer() {
             OpenedCheckout::Known(KnownKey::Same { answer, .. }) => replays.push(answer.clone()),
             OpenedCheckout::Known(KnownKey::Reused { .. })
             | OpenedCheckout::Paid(_)
-            | OpenedCheckout::InProgress(..) => panic!("{opened:?}"),
+            | OpenedCheckout::InProgress(..)
+            | OpenedCheckout::Gated => panic!("{opened:?}"),
         }
     }
     let first = only(first);

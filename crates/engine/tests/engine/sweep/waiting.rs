@@ -1,0 +1,175 @@
+//! A payment that the backup forgot may wait at the bank, its shopper with the bank's page open: its order takes no other payment until
+//! it ends (fault 23).
+
+use engine::{CheckoutOutcome, Engine, Resolved, Verdict};
+use payment::{CheckoutStatus, Ending, ObjectId, ObjectStatus, OrderId, StateName};
+use store::{Resolution, ReviewItem, StrangerRecord};
+
+use super::submits;
+use crate::{
+    bank::{Fault, pending},
+    merchant::{ACCOUNT, tenant},
+    review::resolve,
+    scenarios,
+    world::{HOUR, MINUTE, Offer, World, create_key, terms},
+};
+
+scenarios! {
+    fault_23_what_waits_at_the_bank_and_was_forgotten_holds_its_order_until_it_ends,
+    fault_23_what_waited_at_the_bank_and_was_forgotten_pays_its_order_once,
+    fault_23_what_may_still_take_money_is_not_let_go_of,
+    fault_23_who_may_have_paid_is_offered_no_other_terms_before_the_sweep,
+    fault_23_a_bank_that_is_silent_about_one_holds_up_no_sweep,
+    fault_23_held_money_that_is_let_go_of_frees_its_order,
+    what_waits_for_nobody_of_ours_holds_nothing,
+}
+
+/// The order "1" waits at the bank since after the backup; the merchant's server asks for its checkout again, and the shopper pays.
+async fn forgotten(world: &World) -> (World, Engine, Offer, ObjectId) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let backup = world.backup().await;
+    world.bank.decides(pending());
+    world.paying(&engine, "1").await;
+    world.clock.advance(HOUR / 2);
+    let world = world.restored(backup).await;
+    let engine = world.engine();
+    assert!(world.gated(&engine).await);
+    let offer = world.offer(&engine, "1").await;
+    submits(&engine, &offer).await;
+    let swept = world.sweeps(&engine).await;
+    assert_eq!((swept.complete, swept.news, swept.strangers), (true, 0, 1));
+    let object = world.bank.objects()[0].id.clone();
+    assert!(!waits(&engine).await.took_money);
+    (world, engine, offer, object)
+}
+
+fn order(text: &str) -> OrderId {
+    OrderId::parse(text).unwrap()
+}
+
+/// The one stranger that waits for a person.
+async fn waits(engine: &Engine) -> StrangerRecord {
+    match &engine.review().await.unwrap().items[..] {
+        [ReviewItem::Stranger(found)] => StrangerRecord::clone(found),
+        others => panic!("{others:?}"),
+    }
+}
+
+async fn fault_23_what_waits_at_the_bank_and_was_forgotten_holds_its_order_until_it_ends(world: World) {
+    let (world, engine, offer, object) = forgotten(&world).await;
+    assert_eq!(world.sends_within(&engine, 5 * MINUTE).await, 0, "its shopper may still confirm it");
+    assert_eq!(world.sweeps(&engine).await.strangers, 0, "once");
+    world.bank.next_query(Fault::LoseAnswer);
+    world.bank.moves_object(
+        &object,
+        ObjectStatus::Ended(Ending::Canceled { code: "expired_on_confirmation".into() }),
+    );
+    world.sweeps(&engine).await;
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 0, "nobody knows yet");
+    world.sweeps(&engine).await;
+    assert_eq!(engine.review().await.unwrap().items, [], "nobody has to look");
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 1);
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+async fn fault_23_what_waited_at_the_bank_and_was_forgotten_pays_its_order_once(world: World) {
+    let (world, engine, offer, object) = forgotten(&world).await;
+    world.bank.moves_object(&object, ObjectStatus::Succeeded);
+    // Long after its listing was read for the last time.
+    world.clock.advance(5 * HOUR);
+    world.sweeps(&engine).await;
+    world.clock.advance(5 * HOUR);
+    world.sweeps(&engine).await;
+    assert!(waits(&engine).await.took_money);
+    let linked = resolve(&engine, &object, Verdict::Charged(object.clone())).await;
+    assert!(matches!(linked, Resolved::Done(_)), "{linked:?}");
+    assert_eq!(world.sends_within(&engine, HOUR).await, 0);
+    assert_eq!((world.status(&offer).await, world.bank.charges()), (CheckoutStatus::Paid, 1));
+}
+
+async fn fault_23_held_money_that_is_let_go_of_frees_its_order(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let object = world.bank.stranger_waits(ACCOUNT, &order("1"), ObjectStatus::WaitingForCapture);
+    assert_eq!(world.sweeps(&engine).await.strangers, 1);
+    let offer = world.offer(&engine, "1").await;
+    submits(&engine, &offer).await;
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
+    world
+        .bank
+        .moves_object(&object, ObjectStatus::Ended(Ending::Canceled { code: "expired_on_capture".into() }));
+    world.sweeps(&engine).await;
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 1);
+    assert_eq!((world.state(&offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+    let tenant = world.merchant().await.tenant;
+    let account = world.merchant().await.account;
+    let known = world.store.standing(tenant, account, object, None).await.unwrap().stranger.unwrap();
+    assert_eq!(known.resolution, Some(Resolution { linked: false, reason: "the provider: canceled".into() }));
+}
+
+/// Others take payments in the account too: what only waits, and names no payment of ours, is theirs.
+async fn what_waits_for_nobody_of_ours_holds_nothing(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.stranger_waits(ACCOUNT, &order("1"), pending());
+    assert_eq!(world.sweeps(&engine).await.strangers, 0);
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+}
+
+async fn fault_23_what_may_still_take_money_is_not_let_go_of(world: World) {
+    let (world, engine, _, object) = forgotten(&world).await;
+    let let_go = || resolve(&engine, &object, Verdict::NotCharged);
+    for (fault, part) in
+        [(None, "it may still take money: it is pending"), (Some(Fault::LoseAnswer), "does not show it now")]
+    {
+        fault.into_iter().for_each(|fault| world.bank.next_query(fault));
+        let Resolved::Refused(words) = let_go().await else { panic!("its shopper may still confirm it") };
+        assert!(words.contains(part), "{words}");
+    }
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
+    world.bank.moves_object(&object, ObjectStatus::Succeeded);
+    assert!(matches!(let_go().await, Resolved::Done(_)), "a person may know that it is none of ours");
+}
+
+/// The copy knows an intent that was submitted after it: what the copy calls never sent waits at the bank.
+async fn fault_23_who_may_have_paid_is_offered_no_other_terms_before_the_sweep(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let offer = world.offer(&engine, "1").await;
+    let backup = world.backup().await;
+    world.bank.decides(pending());
+    world.pay(&engine, &offer).await;
+    world.clock.advance(HOUR / 2);
+    let world = world.restored(backup).await;
+    let engine = world.engine();
+    assert!(world.gated(&engine).await);
+    let edit =
+        |key: &str| engine.open_checkout(create_key(&tenant(), key, "1", "2000.00"), terms("1", "2000.00"));
+    assert_eq!(edit("edit-1").await.unwrap(), CheckoutOutcome::Gated);
+    assert_eq!(engine.expire().await.unwrap(), 0);
+    assert!(world.sweeps(&engine).await.complete);
+    assert_eq!(world.state(&offer).await, StateName::RequiresAction, "it is the same payment");
+    let refused = CheckoutOutcome::InProgress(offer.checkout.id, offer.intent.id);
+    assert_eq!(edit("edit-1").await.unwrap(), refused);
+    let object = world.bank.objects()[0].id.clone();
+    world.bank.moves_object(&object, ObjectStatus::Succeeded);
+    assert_eq!(world.sends_within(&engine, HOUR).await, 0);
+    assert_eq!((world.status(&offer).await, world.bank.charges()), (CheckoutStatus::Paid, 1));
+}
+
+async fn fault_23_a_bank_that_is_silent_about_one_holds_up_no_sweep(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    for number in ["1", "2", "3"] {
+        world.bank.stranger_waits(ACCOUNT, &order(number), ObjectStatus::WaitingForCapture);
+    }
+    world.bank.next_query(Fault::LoseAnswer);
+    let (queries, _) = world.bank.asked();
+    let swept = world.sweeps(&engine).await;
+    assert_eq!((swept.complete, swept.strangers), (true, 3));
+    assert_eq!(world.bank.asked().0 - queries, 1, "each could take its time");
+    world.sweeps(&engine).await;
+    assert_eq!(world.bank.asked().0 - queries, 4);
+}
