@@ -176,6 +176,7 @@ impl Engine {
         let claimed = &claim.work;
         let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
         let (from, to) = self.span_of(claimed);
+        let from = from.min(self.proved_until(claimed).await?.plus_ms(-CLOCKS_DIFFER_MS));
         let (span, keep_ms) = (widened(from, to), self.settings.listing_gap_ms);
         Ok(match self.listings.find(&account, span, claimed.now, keep_ms) {
             Shared::Read(listing) => Some(listing),
@@ -193,6 +194,14 @@ impl Engine {
     /// What time it is by the database, at the latest: what has passed since the claim is never taken for less than it is.
     pub(crate) fn latest_now(&self, claim: &Claim) -> Timestamp {
         self.latest(claim.time())
+    }
+
+    /// How far a sweep has read the account by clocks that agreed. Later sends may be dated too late by a clock that was ahead then and
+    /// is right now: what the provider made of them may be older than they are (fault 31).
+    async fn proved_until(&self, claimed: &Claimed) -> Result<Timestamp, EngineError> {
+        let Some(frozen) = &claimed.operation.frozen else { return Ok(claimed.now) };
+        let swept = self.store.sweep(claimed.intent.tenant.clone(), frozen.account.clone()).await?;
+        Ok(swept.0.swept_until)
     }
 
     /// When its objects can have been made. The provider dates them by its own clock.
@@ -220,13 +229,28 @@ impl Engine {
         late || (claimed.checkout.status == CheckoutStatus::Paid && at >= claimed.now)
     }
 
-    /// What is unresolved long after its last possible send stands before a person; queries go on.
+    /// What is unresolved long after its last possible send stands before a person; queries go on. Money that is held is resolved
+    /// as long as the provider shows it, and until its hold is over by itself: then somebody has to know what became of it.
     fn call_a_person(&self, claimed: &Claimed, hand: &mut InHand) -> Result<(), EngineError> {
         let Some(execute_until) = claimed.operation.execute_until else { return Ok(()) };
-        if claimed.now.since_ms(execute_until) >= self.settings.review_after_ms {
-            hand.apply(Event::Overdue, "unresolved too long after the last possible send".to_owned())?;
+        let (resolved_until, words) = if hand.state.name() != StateName::Authorized {
+            (execute_until, "unresolved too long after the last possible send".to_owned())
+        } else if hand.shows_hold {
+            return Ok(());
+        } else {
+            let over = self.hold_over_at(execute_until);
+            (over, format!("the provider does not show the money it held, and let go of by {over}"))
+        };
+        if claimed.now.since_ms(resolved_until) >= self.settings.review_after_ms {
+            hand.apply(Event::Overdue, words)?;
         }
         Ok(())
+    }
+
+    /// When no money is held any more of what was sent until then: it may have waited for the shopper before it was held.
+    fn hold_over_at(&self, execute_until: Timestamp) -> Timestamp {
+        let pending_ms = self.provider.pending_ends_after_ms().unwrap_or(0);
+        execute_until.plus_ms(pending_ms + self.provider.hold_ends_after_ms())
     }
 
     fn commit(&self, claimed: &Claimed, hand: InHand, stepped: Stepped) -> Commit {

@@ -16,6 +16,8 @@ pub(crate) struct InHand {
     pub(crate) object: Option<ObjectId>,
     pub(crate) charges: Vec<Charge>,
     pub(crate) anomalies: Vec<Anomaly>,
+    /// Whether the provider showed since that its object holds the money.
+    pub(crate) shows_hold: bool,
     /// Whose objects are seen: the account the request was frozen for, or the one that is asked.
     account: Option<ProviderAccount>,
     terms: Terms,
@@ -40,6 +42,7 @@ impl InHand {
             object,
             charges: Vec::new(),
             anomalies: Vec::new(),
+            shows_hold: false,
             account: operation.frozen.as_ref().map(|frozen| frozen.account.clone()),
             terms: Terms { intent: intent.id, amount: intent.amount },
             order: None,
@@ -109,6 +112,8 @@ impl InHand {
         self.paid_with = seen.paid_with.clone().or_else(|| self.paid_with.take());
         // The first one stays linked: another object of the same intent is an anomaly, not a replacement.
         self.object.get_or_insert_with(|| seen.object.clone());
+        self.shows_hold =
+            seen.status == ObjectStatus::WaitingForCapture && self.object.as_ref() == Some(&seen.object);
         let Some(named) = self.other_order(&seen) else { return self.apply(Event::Observed(seen), words) };
         let steps = self.changes.len();
         self.apply(Event::Observed(seen), format!("{words}; it names order {named}"))?;

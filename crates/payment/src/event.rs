@@ -36,7 +36,7 @@ pub enum Event {
     /// Two complete listings, some time apart and both begun when a straggling send could take no money any more, do not hold an
     /// object of this intent: the evidence that there is none.
     Absent,
-    /// Too long unknown, even for queries.
+    /// Too long unknown, even for queries; of money that is held: not shown, long after its hold is over by itself.
     Overdue,
     /// Work on it ended without a result again and again.
     Stuck,

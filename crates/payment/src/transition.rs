@@ -412,12 +412,11 @@ fn judged_not_charged(state: &State) -> Option<Decision> {
 /// A person has to look; the question stays open.
 fn overdue(state: &State, now: Timestamp) -> Decision {
     match state {
-        State::Processing { .. } | State::RequiresAction { .. } => {
+        State::Processing { .. } | State::RequiresAction { .. } | State::Authorized { .. } => {
             reviewed(state, ReviewReason::Overdue, now)
         }
         State::Confirming { why, .. } => reviewed(state, review_reason(*why), now),
         State::Created
-        | State::Authorized { .. }
         | State::NeedsReview { .. }
         | State::Succeeded { .. }
         | State::Declined { .. }

@@ -222,6 +222,9 @@ pub trait Provider: Send + Sync {
     /// How long a payment may wait for the shopper before the provider ends it by itself, ms after it was made.
     fn pending_ends_after_ms(&self) -> Option<i64>;
 
+    /// How long money may be held before the provider lets go of it by itself, at most, ms after it was held.
+    fn hold_ends_after_ms(&self) -> i64;
+
     /// Whether a payment in this status can be cancelled.
     fn can_cancel(&self, status: &ObjectStatus) -> bool;
 

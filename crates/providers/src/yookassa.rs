@@ -24,6 +24,8 @@ const KEY_WINDOW_MS: i64 = 24 * 3_600_000;
 const KEY_MARGIN_MS: i64 = 3_600_000;
 /// A card payment that nobody confirms ends after about this long.
 const PENDING_ENDS_AFTER_MS: i64 = 3_600_000;
+/// What is not captured by then is let go of (`expired_on_capture`). Some methods hold for a shorter time, none for a longer.
+const HOLD_ENDS_AFTER_MS: i64 = 7 * 24 * 3_600_000;
 
 /// The provider.
 pub struct YooKassa {
@@ -77,6 +79,10 @@ impl Provider for YooKassa {
 
     fn pending_ends_after_ms(&self) -> Option<i64> {
         Some(PENDING_ENDS_AFTER_MS)
+    }
+
+    fn hold_ends_after_ms(&self) -> i64 {
+        HOLD_ENDS_AFTER_MS
     }
 
     fn can_cancel(&self, status: &ObjectStatus) -> bool {

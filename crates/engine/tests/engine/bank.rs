@@ -55,6 +55,8 @@ impl Default for Listing {
 pub const WINDOW_MS: i64 = 23 * 3_600_000;
 /// A payment that nobody confirms ends after this long.
 pub const PENDING_MS: i64 = 3_600_000;
+/// Money that nobody captures is let go of after this long.
+pub const HOLD_MS: i64 = 7 * 24 * 3_600_000;
 
 /// A request that arrived, or was about to.
 #[derive(Clone, Debug)]
@@ -303,6 +305,10 @@ impl Provider for Bank {
 
     fn pending_ends_after_ms(&self) -> Option<i64> {
         Some(PENDING_MS)
+    }
+
+    fn hold_ends_after_ms(&self) -> i64 {
+        HOLD_MS
     }
 
     fn can_cancel(&self, status: &ObjectStatus) -> bool {

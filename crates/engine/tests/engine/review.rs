@@ -3,6 +3,7 @@
 
 mod charged;
 mod follow_ups;
+mod holds;
 mod not_charged;
 mod strangers;
 mod suspects;
