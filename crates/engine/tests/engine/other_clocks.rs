@@ -31,6 +31,25 @@ scenarios! {
     fault_31_clocks_too_far_apart_move_no_sweep,
     fault_31_a_sweep_that_was_written_down_ahead_of_us_hides_nothing,
     fault_31_clocks_too_far_apart_prove_no_refund_absent,
+    fault_31_what_was_sent_by_a_clock_that_was_hours_ahead_is_found_after_it_was_set_right,
+}
+
+/// The clock was hours ahead and was set right, and the hours went by before anything was looked for: by our own dates nothing tells.
+async fn fault_31_what_was_sent_by_a_clock_that_was_hours_ahead_is_found_after_it_was_set_right(
+    world: World,
+) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    assert!(engine.sweep_merchant(&world.merchant().await).await.unwrap().complete);
+    world.clock.advance(4 * HOUR);
+    world.bank.tells_time(-4 * HOUR);
+    world.bank.every(Some(Fault::LoseAnswer));
+    let offer = world.paying(&engine, "1").await;
+    world.bank.dates_what_it_made(-4 * HOUR);
+    world.bank.every(None);
+    world.clock.advance(EXECUTE_MS + TOKEN_LIFE_MS + TOKEN_MARGIN_MS);
+    world.bank.tells_time(0);
+    assert_eq!((ends(&world, &offer).await, world.bank.charges()), (StateName::Succeeded, 1));
 }
 
 /// Almost an hour.
