@@ -1,6 +1,9 @@
 //! Who asks: a merchant by its API key, or a shopper's browser by a checkout's client token. A key grants nothing (R7).
 
-use axum::http::{HeaderMap, header};
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, header, request::Parts},
+};
 use engine::ClientToken;
 use payment::CheckoutId;
 use store::{ApiKeyKind, CheckoutRecord, StoreError, Tenant};
@@ -40,6 +43,14 @@ impl Caller {
             Self::Shopper(token) if token.version != checkout.token_version => Err(unauthorized()),
             Self::Merchant(_) | Self::Shopper(_) => Ok(()),
         }
+    }
+}
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        anyone(app, &parts.headers).await
     }
 }
 

@@ -4,9 +4,14 @@ use axum::{Json, body::Body, extract::State, http::HeaderMap, response::Response
 use contract::{Checkout, CreateCheckout};
 use engine::CheckoutOutcome;
 use payment::{CheckoutId, KeyKind};
-use store::{KeyUse, MerchantRecord, StoreError, Tenant};
+use store::{CheckoutRecord, IntentRecord, KeyUse, MerchantRecord, StoreError, Tenant};
 
-use super::{ApiError, App, Code, Id, body::read_json, caller, idempotency, terms};
+use super::{
+    ApiError, App, Code, Id,
+    body::read_json,
+    caller::{self, Caller},
+    idempotency, terms,
+};
 use crate::answers::checkout_view;
 
 /// When to come back while an account is being read, s.
@@ -45,18 +50,36 @@ pub(super) async fn create(
 pub(super) async fn show(
     State(app): State<App>,
     Id(id): Id,
-    headers: HeaderMap,
+    caller: Caller,
 ) -> Result<Json<Checkout>, ApiError> {
-    let caller = caller::anyone(&app, &headers).await?;
     let id: CheckoutId = id.parse().map_err(|_| not_found())?;
+    let (checkout, intent) = find(&app, &caller, id).await?;
+    Ok(Json(checkout_view(&app.public_url, &checkout, &intent, &app.engine.token(&checkout))))
+}
+
+/// A checkout with its newest intent.
+pub(super) async fn read(
+    app: &App,
+    tenant: &Tenant,
+    id: CheckoutId,
+) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
+    let (store, tenant) = (app.engine.store.clone(), tenant.clone());
+    let found = app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
+    found.ok_or_else(not_found)
+}
+
+/// A checkout with its newest intent, for whoever may see them.
+pub(super) async fn find(
+    app: &App,
+    caller: &Caller,
+    id: CheckoutId,
+) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
     if !caller.may_see(id) {
         return Err(not_found());
     }
-    let (store, tenant) = (app.engine.store.clone(), caller.tenant().clone());
-    let found = app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
-    let (checkout, intent) = found.ok_or_else(not_found)?;
+    let (checkout, intent) = read(app, caller.tenant(), id).await?;
     caller.check_generation(&checkout)?;
-    Ok(Json(checkout_view(&app.public_url, &checkout, &intent, &app.engine.token(&checkout))))
+    Ok((checkout, intent))
 }
 
 pub(super) async fn merchant(app: &App, tenant: &Tenant) -> Result<MerchantRecord, ApiError> {

@@ -129,10 +129,9 @@ fn pause(seen: &PaymentIntent) -> Duration {
 pub(super) async fn check(
     State(app): State<App>,
     Id(id): Id,
-    headers: HeaderMap,
+    caller: Caller,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let caller = caller::anyone(&app, &headers).await?;
     read_nothing(&app, body).await?;
     let (_, intent) = find(&app, &caller, &id).await?;
     check_now(&app, &intent.tenant, intent.id).await?;
@@ -151,10 +150,9 @@ pub(super) async fn check_now(app: &App, tenant: &Tenant, intent: IntentId) -> R
 pub(super) async fn release(
     State(app): State<App>,
     Id(id): Id,
-    headers: HeaderMap,
+    caller: Caller,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let caller = caller::anyone(&app, &headers).await?;
     read_nothing(&app, body).await?;
     let (_, intent) = find(&app, &caller, &id).await?;
     let released = release_now(&app, &intent.tenant, intent.id).await?;

@@ -12,7 +12,7 @@ use axum::{
 };
 use payment::{CheckoutId, State as PaymentState};
 use serde::Deserialize;
-use store::{CheckoutRecord, IntentRecord, MerchantRecord, StoreError};
+use store::{CheckoutRecord, IntentRecord, MerchantRecord};
 
 use super::{
     ApiError, App, Id,
@@ -24,9 +24,14 @@ use crate::{answers::checkout_view, ids};
 
 pub(super) use forms::{again, check, email, release, submit};
 
-/// `?token=…&lang=…`. The token is never logged.
-#[derive(Default, Deserialize)]
+/// Where a page is: `?token=…&lang=…`, and the language in which its reader is spoken to. The token is never logged.
 pub(super) struct Address {
+    query: AddressQuery,
+    lang: Lang,
+}
+
+#[derive(Default, Deserialize)]
+struct AddressQuery {
     token: Option<String>,
     lang: Option<String>,
 }
@@ -36,23 +41,21 @@ impl<S: Send + Sync> FromRequestParts<S> for Address {
 
     /// A query that cannot be read brings no token; the page says what is missing.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self::of(&parts.uri))
+        Ok(Self::of(&parts.uri, &parts.headers))
     }
 }
 
 impl Address {
-    fn of(uri: &Uri) -> Self {
-        Query::try_from_uri(uri).map(|Query(address)| address).unwrap_or_default()
-    }
-
-    fn lang(&self, headers: &HeaderMap) -> Lang {
+    fn of(uri: &Uri, headers: &HeaderMap) -> Self {
+        let query: AddressQuery = Query::try_from_uri(uri).map(|Query(query)| query).unwrap_or_default();
         let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-        Lang::negotiate(self.lang.as_deref(), accepted)
+        let lang = Lang::negotiate(query.lang.as_deref(), accepted);
+        Self { query, lang }
     }
 
     /// The client token, as it came.
     pub(super) fn token(&self) -> Option<&str> {
-        self.token.as_deref()
+        self.query.token.as_deref()
     }
 
     /// The payment page.
@@ -66,9 +69,9 @@ impl Address {
     }
 
     fn path(&self, id: &str, below: &str) -> String {
-        let token = self.token.as_deref().unwrap_or_default();
-        match self.lang.as_deref().filter(|lang| lang.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
-        {
+        let token = self.token().unwrap_or_default();
+        let is_plain = |lang: &&str| lang.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        match self.query.lang.as_deref().filter(is_plain) {
             Some(lang) => format!("/pay/{id}{below}?token={token}&lang={lang}"),
             None => format!("/pay/{id}{below}?token={token}"),
         }
@@ -76,35 +79,23 @@ impl Address {
 }
 
 /// `GET /pay/{checkout}`.
-pub(super) async fn pay(
-    State(app): State<App>,
-    Id(id): Id,
-    address: Address,
-    headers: HeaderMap,
-) -> Response {
-    let lang = address.lang(&headers);
-    match load(&app, &id, &address, lang).await {
+pub(super) async fn pay(State(app): State<App>, Id(id): Id, address: Address) -> Response {
+    match load(&app, &id, &address).await {
         Ok(Shown { page, merchant, .. }) => document(&page, &merchant, page.render_pay(), None),
-        Err(error) => message(&app, lang, &error),
+        Err(error) => message(&app, address.lang, &error),
     }
 }
 
 /// `GET /pay/{checkout}/status`.
-pub(super) async fn status(
-    State(app): State<App>,
-    Id(id): Id,
-    address: Address,
-    headers: HeaderMap,
-) -> Response {
-    let lang = address.lang(&headers);
-    match load(&app, &id, &address, lang).await {
+pub(super) async fn status(State(app): State<App>, Id(id): Id, address: Address) -> Response {
+    match load(&app, &id, &address).await {
         Ok(Shown { page, merchant, intent, .. }) => {
             if let PaymentState::RequiresAction { .. } = intent.state {
                 look_now(&app, &intent);
             }
             document(&page, &merchant, page.render_status(), page.refresh_s().map(HeaderValue::from))
         }
-        Err(error) => message(&app, lang, &error),
+        Err(error) => message(&app, address.lang, &error),
     }
 }
 
@@ -121,7 +112,7 @@ pub(super) fn is_for_people(request: &Request) -> bool {
 
 /// The page that is shown in place of one that nobody made.
 pub(super) fn turn_away(app: &App, request: &Request, error: &ApiError) -> Response {
-    message(app, Address::of(request.uri()).lang(request.headers()), error)
+    message(app, Address::of(request.uri(), request.headers()).lang, error)
 }
 
 /// Whoever comes here may come back from the bank's page: a worker asks at once what became of it, and the page hears of it.
@@ -142,27 +133,13 @@ struct Shown {
     intent: IntentRecord,
 }
 
-async fn load(app: &App, id: &str, address: &Address, lang: Lang) -> Result<Shown, ApiError> {
-    let caller = caller::shopper(app, address.token.as_deref()).ok_or_else(caller::unauthorized)?;
+async fn load(app: &App, id: &str, address: &Address) -> Result<Shown, ApiError> {
+    let caller = caller::shopper(app, address.token()).ok_or_else(caller::unauthorized)?;
     let id: CheckoutId = id.parse().map_err(|_| checkouts::not_found())?;
-    if !caller.may_see(id) {
-        return Err(checkouts::not_found());
-    }
-    let (checkout, intent) = find(app, &caller, id).await?;
-    caller.check_generation(&checkout)?;
+    let (checkout, intent) = checkouts::find(app, &caller, id).await?;
     let merchant = checkouts::merchant(app, &checkout.tenant).await?;
-    let page = page(app, lang, &checkout, &intent, &merchant).await?;
+    let page = page(app, address.lang, &checkout, &intent, &merchant).await?;
     Ok(Shown { page, merchant, caller, intent })
-}
-
-async fn find(
-    app: &App,
-    caller: &Caller,
-    id: CheckoutId,
-) -> Result<(CheckoutRecord, IntentRecord), ApiError> {
-    let (store, tenant) = (app.engine.store.clone(), caller.tenant().clone());
-    let found = app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
-    found.ok_or_else(checkouts::not_found)
 }
 
 async fn page(

@@ -9,8 +9,8 @@ use store::{CheckoutRecord, IntentRecord, KeyUse, StoreError, Story, Tenant};
 use super::{
     ApiError, App, Code, Id,
     body::read_nothing,
-    caller::{self, Caller},
-    checkouts::{key_reused, not_found, not_open, order_paid},
+    caller::Caller,
+    checkouts::{self, key_reused, not_found, not_open, order_paid},
     idempotency,
 };
 use crate::answers::{intent_view, intent_with_story, with_charges, with_progress};
@@ -19,10 +19,10 @@ use crate::answers::{intent_view, intent_with_story, with_charges, with_progress
 pub(super) async fn create(
     State(app): State<App>,
     Id(id): Id,
+    caller: Caller,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let caller = caller::anyone(&app, &headers).await?;
     let key = idempotency::key(&headers)?;
     read_nothing(&app, body).await?;
     let id: CheckoutId = id.parse().map_err(|_| not_found())?;
@@ -36,14 +36,8 @@ pub(super) async fn open(
     id: CheckoutId,
     key: IdempotencyKey,
 ) -> Result<Response, ApiError> {
-    if !caller.may_see(id) {
-        return Err(not_found());
-    }
     if let Caller::Shopper(_) = caller {
-        let (store, tenant) = (app.engine.store.clone(), caller.tenant().clone());
-        let found =
-            app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
-        caller.check_generation(&found.ok_or_else(not_found)?.0)?;
+        checkouts::find(app, caller, id).await?;
     }
     let fingerprint = Fingerprint::new(KeyKind::CreateIntent, &[("checkout", id.to_string())]);
     let key = KeyUse { tenant: caller.tenant().clone(), kind: KeyKind::CreateIntent, key, fingerprint };
@@ -64,9 +58,8 @@ pub(super) async fn open(
 pub(super) async fn show(
     State(app): State<App>,
     Id(id): Id,
-    headers: HeaderMap,
+    caller: Caller,
 ) -> Result<Json<PaymentIntent>, ApiError> {
-    let caller = caller::anyone(&app, &headers).await?;
     Ok(Json(view(&app, &caller, &id).await?))
 }
 

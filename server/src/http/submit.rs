@@ -14,13 +14,13 @@ use contract::{PaymentMethodInput, Submit};
 use engine::{Claim, Submission, SubmitOutcome};
 use payment::{CheckoutStatus, Fingerprint, IdempotencyKey, IntentId, KeyKind, StateName};
 use providers::Method;
-use store::{CheckoutRecord, IntentRecord, KeyUse, StoreError, Tenant};
+use store::{CheckoutRecord, IntentRecord, KeyUse, Tenant};
 
 use super::{
     ApiError, App, Code, Id,
     body::read_json,
-    caller::{self, Caller},
-    checkouts::{key_reused, not_found, not_open, order_paid},
+    caller::Caller,
+    checkouts::{self, key_reused, not_found, not_open, order_paid},
     idempotency, panicked,
     payment_intents::{find, read},
     terms,
@@ -38,10 +38,10 @@ const MAX_TOKEN_CHARS: usize = 4096;
 pub(super) async fn submit(
     State(app): State<App>,
     Id(id): Id,
+    caller: Caller,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let caller = caller::anyone(&app, &headers).await?;
     let key = idempotency::key(&headers)?;
     let body: Submit = read_json(&app, &headers, body).await?;
     submit_as(&app, &caller, &id, key, body).await
@@ -200,9 +200,7 @@ async fn replaced(app: &App, checkout: CheckoutRecord) -> Result<ApiError, ApiEr
 }
 
 async fn changed(app: &App, checkout: CheckoutRecord) -> Result<ApiError, ApiError> {
-    let (store, tenant, id) = (app.engine.store.clone(), checkout.tenant.clone(), checkout.id);
-    let found = app.run(async move { store.checkout(tenant, id).await.map_err(StoreError::into) }).await?;
-    let (checkout, intent) = found.ok_or_else(not_found)?;
+    let (checkout, intent) = checkouts::read(app, &checkout.tenant, checkout.id).await?;
     let view = checkout_view(&app.public_url, &checkout, &intent, &app.engine.token(&checkout));
     let detail = "The terms are not those that were shown. Nothing was charged; the shopper has to confirm the new ones.";
     Ok(Code::CheckoutChanged.error(detail).with_checkout(view))

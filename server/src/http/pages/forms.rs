@@ -5,7 +5,7 @@ use app::Notice;
 use axum::{
     body::Body,
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode},
+    http::{HeaderValue, StatusCode},
     response::Response,
 };
 use contract::{Amount, Customer, PaymentMethodInput, Submit};
@@ -59,34 +59,30 @@ pub(in crate::http) async fn submit(
     State(app): State<App>,
     Id(id): Id,
     address: Address,
-    headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let lang = address.lang(&headers);
-    let shown = match load(&app, &id, &address, lang).await {
-        Ok(shown) => shown,
-        Err(error) => return message(&app, lang, &error),
-    };
-    let form = match read_form::<PayForm>(&app, body).await {
+    let ended = pay_at_bank(&app, &id, &address, body).await;
+    ended.unwrap_or_else(|error| message(&app, address.lang, &error))
+}
+
+async fn pay_at_bank(app: &App, id: &str, address: &Address, body: Body) -> Result<Response, ApiError> {
+    let shown = load(app, id, address).await?;
+    let form = match read_form::<PayForm>(app, body).await {
         Ok(form) if form.method.as_deref() == Some("redirect") => form,
-        Ok(_) | Err(_) => return see_other(&address.back_to(&id)),
+        Ok(_) | Err(_) => return Ok(see_other(&address.back_to(id))),
     };
-    let email = form.email.clone();
+    let (email, status) = (form.email.clone(), address.status_of(id));
     let Some((intent, key, submit)) = form.read() else {
-        return say(shown, Notice::Refused, StatusCode::BAD_REQUEST, &address.status_of(&id));
+        return Ok(say(shown, Notice::Refused, StatusCode::BAD_REQUEST, &status));
     };
-    let submitted = submit::submit_as(&app, &shown.caller, &intent, key, submit).await;
-    let shown = match load(&app, &id, &address, lang).await {
-        Ok(shown) => shown,
-        Err(error) => return message(&app, lang, &error),
-    };
-    let status = address.status_of(&id);
+    let submitted = submit::submit_as(app, &shown.caller, &intent, key, submit).await;
+    let shown = load(app, id, address).await?;
     match submitted.map_err(|error| (Refusal::of(&error), error)) {
-        Ok(_) if is_paid_by_card(&shown) => tell(shown, Notice::CardElsewhere, &status),
-        Ok(_) | Err((Refusal::Over, _)) => see_other(&status),
-        Err((Refusal::Said(notice), error)) => say(shown, notice, error.status(), &status),
-        Err((Refusal::Email, _)) => no_email(shown, email.unwrap_or_default()),
-        Err((Refusal::Unknown, error)) => message(&app, lang, &error),
+        Ok(_) if is_paid_by_card(&shown) => Ok(tell(shown, Notice::CardElsewhere, &status)),
+        Ok(_) | Err((Refusal::Over, _)) => Ok(see_other(&status)),
+        Err((Refusal::Said(notice), error)) => Ok(say(shown, notice, error.status(), &status)),
+        Err((Refusal::Email, _)) => Ok(no_email(shown, email.unwrap_or_default())),
+        Err((Refusal::Unknown, error)) => Err(error),
     }
 }
 
@@ -155,41 +151,28 @@ fn no_email(shown: Shown, typed: String) -> Response {
 }
 
 /// `POST /pay/{checkout}/check`: has the bank asked now.
-pub(in crate::http) async fn check(
-    State(app): State<App>,
-    Id(id): Id,
-    address: Address,
-    headers: HeaderMap,
-) -> Response {
-    let lang = address.lang(&headers);
+pub(in crate::http) async fn check(State(app): State<App>, Id(id): Id, address: Address) -> Response {
     let checked = async {
-        let Shown { intent, .. } = load(&app, &id, &address, lang).await?;
-        live::check_now(&app, &intent.tenant, intent.id).await
+        let Shown { intent, .. } = load(&app, &id, &address).await?;
+        live::check_now(&app, &intent.tenant, intent.id).await?;
+        // The page to read says what came of it.
+        Ok(see_other(&address.status_of(&id)))
     };
-    match checked.await {
-        Ok(()) => see_other(&address.status_of(&id)),
-        Err(error) => message(&app, lang, &error),
-    }
+    checked.await.unwrap_or_else(|error| message(&app, address.lang, &error))
 }
 
 /// `POST /pay/{checkout}/release`: has the bank asked to let go of the payment, or says when it does so by itself.
-pub(in crate::http) async fn release(
-    State(app): State<App>,
-    Id(id): Id,
-    address: Address,
-    headers: HeaderMap,
-) -> Response {
-    let lang = address.lang(&headers);
+pub(in crate::http) async fn release(State(app): State<App>, Id(id): Id, address: Address) -> Response {
     let released = async {
-        let Shown { intent, .. } = load(&app, &id, &address, lang).await?;
+        let Shown { intent, .. } = load(&app, &id, &address).await?;
         let released = live::release_now(&app, &intent.tenant, intent.id).await?;
-        Ok::<_, ApiError>((released, load(&app, &id, &address, lang).await?))
+        Ok::<_, ApiError>((released, load(&app, &id, &address).await?))
     };
     let (notice, shown) = match released.await {
         Ok((Released::Asked, shown)) => (Notice::ReleaseAsked, shown),
         Ok((Released::EndsBy(at), shown)) => (Notice::ReleasedBy(rfc3339(at)), shown),
         Ok((Released::Nothing, _)) => return see_other(&address.status_of(&id)),
-        Err(error) => return message(&app, lang, &error),
+        Err(error) => return message(&app, address.lang, &error),
     };
     tell(shown, notice, &address.status_of(&id))
 }
@@ -213,30 +196,24 @@ pub(in crate::http) async fn email(
     State(app): State<App>,
     Id(id): Id,
     address: Address,
-    headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let lang = address.lang(&headers);
-    let shown = match load(&app, &id, &address, lang).await {
-        Ok(shown) => shown,
-        Err(error) => return message(&app, lang, &error),
-    };
-    let form = match read_form::<Mail>(&app, body).await {
-        Ok(form) => form,
-        Err(error) => return message(&app, lang, &error),
-    };
+    let kept = keep_email(&app, &id, &address, body).await;
+    kept.unwrap_or_else(|error| message(&app, address.lang, &error))
+}
+
+async fn keep_email(app: &App, id: &str, address: &Address, body: Body) -> Result<Response, ApiError> {
+    let shown = load(app, id, address).await?;
+    let form = read_form::<Mail>(app, body).await?;
     let Ok(Some(email)) = terms::email(Some(Customer { email: Some(form.email.clone()) })) else {
-        return no_email(shown, form.email);
+        return Ok(no_email(shown, form.email));
     };
     if app.mails && state(shown.intent.state.name()).is_awaited() {
         let (engine, tenant, intent) = (app.engine.clone(), shown.intent.tenant.clone(), shown.intent.id);
-        let kept = app.run(async move { engine.set_email(&tenant, intent, email).await }).await;
-        if let Err(error) = kept {
-            return message(&app, lang, &error);
-        }
+        app.run(async move { engine.set_email(&tenant, intent, email).await }).await?;
     }
     // The page says where it will write to.
-    see_other(&address.back_to(&id))
+    Ok(see_other(&address.back_to(id)))
 }
 
 /// The form under "try again".
@@ -250,14 +227,12 @@ pub(in crate::http) async fn again(
     State(app): State<App>,
     Id(id): Id,
     address: Address,
-    headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let lang = address.lang(&headers);
     match open_again(&app, &id, &address, body).await {
         // Whatever came of it, the page shows the true state.
         Ok(()) => see_other(&address.back_to(&id)),
-        Err(error) => message(&app, lang, &error),
+        Err(error) => message(&app, address.lang, &error),
     }
 }
 
