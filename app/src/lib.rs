@@ -20,4 +20,4 @@ pub use widget::*;
 #[cfg(feature = "ssr")]
 pub use pages::{Assets, Message, Notice, Page, render_message};
 #[cfg(feature = "ssr")]
-pub use words::Lang;
+pub use words::{Lang, Messages};

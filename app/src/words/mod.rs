@@ -1,16 +1,18 @@
 //! The page's languages and its words in them (Fluent, `locales/`).
 //! Must never fall silent: a missing message shows its name, and a test finds it first.
 
+mod messages;
 mod money;
 
 use std::sync::LazyLock;
 
-use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
+use fluent_bundle::FluentArgs;
 
-type Bundle = FluentBundle<FluentResource>;
+pub use messages::Messages;
 
-static RUSSIAN: LazyLock<Bundle> = LazyLock::new(|| bundle(Lang::Ru, include_str!("../../locales/ru.ftl")));
-static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Lang::En, include_str!("../../locales/en.ftl")));
+static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
+    Messages::new(include_str!("../../locales/ru.ftl"), include_str!("../../locales/en.ftl"))
+});
 
 /// A language of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,36 +60,15 @@ impl Lang {
 
     /// A message.
     pub(crate) fn say(self, name: &str) -> String {
-        self.format(name, None)
+        MESSAGES.say(self, name, None)
     }
 
     /// A message with one argument.
     pub(crate) fn say_with(self, name: &str, argument: &str, value: &str) -> String {
         let mut args = FluentArgs::new();
         args.set(argument, value);
-        self.format(name, Some(&args))
+        MESSAGES.say(self, name, Some(&args))
     }
-
-    fn format(self, name: &str, args: Option<&FluentArgs<'_>>) -> String {
-        let bundle = match self {
-            Self::Ru => &*RUSSIAN,
-            Self::En => &*ENGLISH,
-        };
-        match bundle.get_message(name).and_then(|message| message.value()) {
-            Some(pattern) => bundle.format_pattern(pattern, args, &mut Vec::new()).into_owned(),
-            None => name.to_owned(),
-        }
-    }
-}
-
-fn bundle(lang: Lang, source: &str) -> Bundle {
-    let resource =
-        FluentResource::try_new(source.to_owned()).expect("the messages parse: a test reads them all");
-    let mut bundle = Bundle::new_concurrent(vec![lang.tag().parse().expect("a language tag")]);
-    // Arguments are amounts, times and digits: direction marks around them would only get in the way of copying.
-    bundle.set_use_isolating(false);
-    bundle.add_resource(resource).expect("the messages have distinct names: a test reads them all");
-    bundle
 }
 
 #[cfg(test)]

@@ -3,16 +3,15 @@
 
 use std::sync::LazyLock;
 
-use app::Lang;
+use app::{Lang, Messages};
 use contract::Amount;
 use engine::Mail;
-use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
+use fluent_bundle::FluentArgs;
 use payment::{EffectKind, StateName};
 
-type Bundle = FluentBundle<FluentResource>;
-
-static RUSSIAN: LazyLock<Bundle> = LazyLock::new(|| bundle(Lang::Ru, include_str!("../../locales/ru.ftl")));
-static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Lang::En, include_str!("../../locales/en.ftl")));
+static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
+    Messages::new(include_str!("../../locales/ru.ftl"), include_str!("../../locales/en.ftl"))
+});
 
 /// A mail's subject and text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,34 +53,13 @@ fn write(mail: &Mail, lang: Lang) -> Words {
     args.set("order", mail.checkout.order.as_str());
     args.set("shop", mail.shop.as_str());
     args.set("amount", amount);
-    let say = |name: &str| say(lang, name, &args);
+    let say = |name: &str| MESSAGES.say(lang, name, Some(&args));
     let (subject, body, link) = messages(mail);
     let mut paragraphs = vec![say("hello")];
     paragraphs.extend(body.iter().map(|name| say(name)));
     paragraphs.push(format!("{}\n{}&lang={}", say(link), mail.status_url, lang.tag()));
     paragraphs.push(say("farewell"));
     Words { subject: say(subject), text: paragraphs.join("\n\n") }
-}
-
-fn say(lang: Lang, name: &str, args: &FluentArgs<'_>) -> String {
-    let bundle = match lang {
-        Lang::Ru => &*RUSSIAN,
-        Lang::En => &*ENGLISH,
-    };
-    match bundle.get_message(name).and_then(|message| message.value()) {
-        Some(pattern) => bundle.format_pattern(pattern, Some(args), &mut Vec::new()).into_owned(),
-        None => name.to_owned(),
-    }
-}
-
-fn bundle(lang: Lang, source: &str) -> Bundle {
-    let resource =
-        FluentResource::try_new(source.to_owned()).expect("the messages parse: a test reads them all");
-    let mut bundle = Bundle::new_concurrent(vec![lang.tag().parse().expect("a language tag")]);
-    // Direction marks around amounts and links would only get in the way of copying.
-    bundle.set_use_isolating(false);
-    bundle.add_resource(resource).expect("the messages have distinct names: a test reads them all");
-    bundle
 }
 
 #[cfg(test)]
@@ -103,7 +81,7 @@ mod tests {
             args.set(argument, format!("<{argument}>"));
         }
         for name in names(russian) {
-            let said = [Lang::Ru, Lang::En].map(|lang| say(lang, name, &args));
+            let said = [Lang::Ru, Lang::En].map(|lang| MESSAGES.say(lang, name, Some(&args)));
             for text in &said {
                 assert!(text != name && !text.contains('{'), "{name}: {text}");
             }
