@@ -173,7 +173,14 @@ impl Engine {
     async fn swept(&self, mut row: SweepRow, now: Timestamp, swept: Swept) -> Result<Swept, EngineError> {
         if swept.complete && swept.too_soon_ms.is_none() {
             row.swept_until = now;
+            let (account, was_gated) = (row.account.clone(), row.gated_from.is_some());
             self.store.swept(row).await?;
+            if was_gated {
+                tracing::info!(
+                    account = account.as_str(),
+                    "the listing of the silence was read: payments are sent again"
+                );
+            }
             failpoint!("sweep.swept");
         }
         Ok(swept)

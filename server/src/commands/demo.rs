@@ -34,7 +34,12 @@ pub async fn run(mut config: Config) -> Result<()> {
     let bank = Bank::open(banking_config).context("cannot open the sandbox bank")?;
     let banking = tokio::spawn(bank.serve(bank_listener, shutdown_signal()));
 
-    let running = Running::start(&config).await?;
+    let mut engine = setup::engine(&config).await?;
+    if is_own_bank(&config) {
+        // It went down with whatever was on its way to it, so that a demo that is started again need not wait for that.
+        engine.settings.on_its_way_ms = 0;
+    }
+    let running = Running::start(&config, engine).await?;
     setup::put_merchant(&running.app.engine, &merchant(&config, notify_secret)?).await?;
     let shop = Shop::open(ShopConfig {
         api_url: format!("http://{}", config.listen),
@@ -51,6 +56,11 @@ pub async fn run(mut config: Config) -> Result<()> {
     print!("{}", welcome(&config));
     running.serve(listener, shop.router().route("/", get(|| async { Redirect::temporary("/shop") }))).await?;
     banking.await.context("the bank's task")?.context("the bank ended")
+}
+
+/// Whether requests go straight to the bank in this process.
+fn is_own_bank(config: &Config) -> bool {
+    config.bank_url == format!("http://{}", config.bank_listen)
 }
 
 fn merchant(config: &Config, notify_secret: SecretText) -> Result<MerchantConfig> {

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use axum::Router;
+use engine::Engine;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -21,7 +22,7 @@ const GRACE: Duration = Duration::from_secs(4);
 
 /// Runs until it is told to stop.
 pub async fn run(config: Config) -> Result<()> {
-    let running = Running::start(&config).await?;
+    let running = Running::start(&config, setup::engine(&config).await?).await?;
     if running.app.engine.directory.merchants().await?.is_empty() {
         bail!(
             "no merchant is configured: add a [[merchant]] to the file that PAYONCE_CONFIG names, or run `payonce demo` first"
@@ -40,8 +41,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) async fn start(config: &Config) -> Result<Self> {
-        let mut engine = setup::engine(config).await?;
+    pub(super) async fn start(config: &Config, mut engine: Engine) -> Result<Self> {
         let live = Arc::new(Hub::default());
         engine.changes = live.clone();
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise, in its helpers too")]
 
 mod bank;
+mod demo;
 mod doctor;
 mod folder;
 mod review;

@@ -4,7 +4,7 @@ use std::{
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::mpsc::{self, Receiver},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::Duration,
 };
@@ -101,27 +101,21 @@ pub struct Running {
 impl Running {
     fn start(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
-        let (line, lines) = mpsc::channel();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|text| line.send(text)));
-        let (error, errors) = mpsc::channel();
-        let mut stderr = child.stderr.take().unwrap();
-        thread::spawn(move || {
-            let mut text = String::new();
-            stderr.read_to_string(&mut text).map(|_| error.send(text))
-        });
+        let lines = lines_of(child.stdout.take().unwrap());
+        let errors = lines_of(child.stderr.take().unwrap());
         Self { child, lines, errors }
     }
 
     /// The next line of its output that has `part`.
     #[track_caller]
     pub fn line_with(&self, part: &str) -> String {
-        loop {
-            let line = self.lines.recv_timeout(PATIENCE).unwrap();
-            if line.contains(part) {
-                return line;
-            }
-        }
+        next_with(&self.lines, part)
+    }
+
+    /// The next line of its log that has `part`.
+    #[track_caller]
+    pub fn log_with(&self, part: &str) -> String {
+        next_with(&self.errors, part)
     }
 
     /// Tells it to end, as an operator's system does, and waits for it.
@@ -134,9 +128,33 @@ impl Running {
 
     #[track_caller]
     fn end(mut self) -> Ended {
-        let stderr = self.errors.recv_timeout(PATIENCE).expect("it ends by itself");
+        let mut stderr = String::new();
+        loop {
+            match self.errors.recv_timeout(PATIENCE) {
+                Ok(line) => stderr = stderr + &line + "\n",
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it ends by itself"),
+            }
+        }
         let stdout = self.lines.iter().map(|line| line + "\n").collect();
         Ended { code: self.child.wait().unwrap().code(), stdout, stderr }
+    }
+}
+
+fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (line, lines) = mpsc::channel();
+    let output = BufReader::new(output);
+    thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|text| line.send(text)));
+    lines
+}
+
+#[track_caller]
+fn next_with(lines: &Receiver<String>, part: &str) -> String {
+    loop {
+        let line = lines.recv_timeout(PATIENCE).unwrap();
+        if line.contains(part) {
+            return line;
+        }
     }
 }
 
