@@ -13,12 +13,6 @@ const DECLINED_CARD: &str = "5555555555554600";
 /// The gap after the first try.
 const GAP: Duration = Duration::from_secs(10);
 
-async fn start() -> (TestBank, Receiver) {
-    let receiver = Receiver::start().await;
-    let bank = TestBank::with(|config| config.notify_url = Some(receiver.url.clone())).await;
-    (bank, receiver)
-}
-
 /// What the ledger says about the notifications: event, delivered, status, tries.
 fn outcomes(ledger: &Value) -> Vec<Value> {
     let all = ledger["notifications"].as_array().unwrap().iter();
@@ -31,7 +25,7 @@ async fn until(bank: &TestBank, expected: &[Value]) {
 
 #[tokio::test]
 async fn n4_each_change_is_announced_in_yookassas_words() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     let paid = bank.pay("paid", GOOD_CARD).await;
     let seen = receiver.seen(1).await;
     assert_eq!(
@@ -82,7 +76,7 @@ async fn n4_each_change_is_announced_in_yookassas_words() {
 
 #[tokio::test]
 async fn n4_the_page_and_a_reversal_are_announced() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     for (key, decision) in [("1", "confirm"), ("2", "refuse")] {
         let pending = bank.pay(key, CHALLENGE_CARD).await;
         let url = pending["confirmation"]["confirmation_url"].as_str().unwrap();
@@ -108,10 +102,8 @@ async fn n4_the_page_and_a_reversal_are_announced() {
 
 #[tokio::test]
 async fn n4_what_ends_by_the_clock_is_announced_though_nobody_asks() {
-    let receiver = Receiver::start().await;
     let life = Duration::from_millis(20);
-    let bank = TestBank::with(|config| {
-        config.notify_url = Some(receiver.url.clone());
+    let (bank, receiver) = Receiver::beside(|config| {
         config.clock = Clock::system();
         (config.pending_life, config.hold_life) = (life, life);
     })
@@ -128,7 +120,7 @@ async fn n4_what_ends_by_the_clock_is_announced_though_nobody_asks() {
 
 #[tokio::test]
 async fn n4_a_clock_that_jumps_is_noticed_though_nobody_asks() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     bank.pay("pending", CHALLENGE_CARD).await;
     bank.advance(HOUR);
     assert_eq!(receiver.events(1).await, ["payment.canceled"]);
@@ -136,7 +128,7 @@ async fn n4_a_clock_that_jumps_is_noticed_though_nobody_asks() {
 
 #[tokio::test]
 async fn n4_anything_but_200_is_tried_again_at_growing_gaps() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     receiver.answer(&[500, 202, 302]);
     bank.pay("key", GOOD_CARD).await;
     let tried = |status: u16, tries: u32| json!(["payment.succeeded", status == 200, status, tries]);
@@ -159,12 +151,8 @@ async fn n4_anything_but_200_is_tried_again_at_growing_gaps() {
 
 #[tokio::test]
 async fn n4_no_answer_is_tried_again() {
-    let receiver = Receiver::start().await;
-    let bank = TestBank::with(|config| {
-        config.notify_url = Some(receiver.url.clone());
-        config.notify_patience = Duration::from_millis(30);
-    })
-    .await;
+    let (bank, receiver) =
+        Receiver::beside(|config| config.notify_patience = Duration::from_millis(30)).await;
     receiver.fall_silent();
     bank.pay("key", GOOD_CARD).await;
     until(&bank, &[json!(["payment.succeeded", false, null, 1])]).await;
@@ -175,7 +163,7 @@ async fn n4_no_answer_is_tried_again() {
 
 #[tokio::test]
 async fn n4_a_notification_is_given_up_when_its_life_ends() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     receiver.answer(&[500, 500]);
     bank.pay("key", GOOD_CARD).await;
     until(&bank, &[json!(["payment.succeeded", false, 500, 1])]).await;
@@ -213,7 +201,7 @@ async fn n4_a_restart_sends_what_was_not_taken() {
 
 #[tokio::test]
 async fn n4_notifications_about_one_object_keep_their_order() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     receiver.answer(&[500]);
     let held = bank.authorise("held").await;
     receiver.seen(1).await;
@@ -242,7 +230,7 @@ async fn n4_notifications_about_one_object_keep_their_order() {
 
 #[tokio::test]
 async fn many_notifications_are_each_delivered_once() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     for number in 0..150 {
         let body = payment(&bank.token(GOOD_CARD).await);
         bank.post("/v3/payments", &number.to_string(), &body).await.ok();

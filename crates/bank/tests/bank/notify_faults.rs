@@ -10,12 +10,6 @@ use crate::support::{CHALLENGE_CARD, GOOD_CARD, Got, TestBank, id, payment};
 /// The gap after the first try.
 const GAP: Duration = Duration::from_secs(10);
 
-async fn start() -> (TestBank, Receiver) {
-    let receiver = Receiver::start().await;
-    let bank = TestBank::with(|config| config.notify_url = Some(receiver.url.clone())).await;
-    (bank, receiver)
-}
-
 async fn capture(bank: &TestBank, held: &Value) {
     bank.post_empty(&format!("/v3/payments/{}/capture", id(held)), id(held)).await.ok();
 }
@@ -34,7 +28,7 @@ async fn until(bank: &TestBank, expected: &[(u32, bool)]) {
 
 #[tokio::test]
 async fn fault_50_notify_twice_repeats_what_was_taken() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     bank.fault(json!({ "kind": "notify_twice" })).await;
     bank.pay("1", GOOD_CARD).await;
     until(&bank, &[(2, true)]).await;
@@ -52,7 +46,7 @@ async fn fault_50_notify_twice_repeats_what_was_taken() {
 
 #[tokio::test]
 async fn n4_notify_late_is_overtaken() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     bank.fault(json!({ "kind": "notify_late", "delay_ms": 60_000 })).await;
     let held = bank.authorise("held").await;
     capture(&bank, &held).await;
@@ -63,7 +57,7 @@ async fn n4_notify_late_is_overtaken() {
 
 #[tokio::test]
 async fn fault_51_r22_notify_first_arrives_before_the_answer() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     bank.fault(json!({ "kind": "notify_first" })).await;
     let body = payment(&bank.token(GOOD_CARD).await);
     receiver.fall_silent();
@@ -82,7 +76,7 @@ async fn fault_51_r22_notify_first_arrives_before_the_answer() {
 
 #[tokio::test]
 async fn n4_r22_notify_first_goes_before_an_answer_that_is_lost() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     bank.fault(json!({ "kind": "notify_first" })).await;
     bank.fault(json!({ "kind": "lose_answer" })).await;
     let body = payment(&bank.token(GOOD_CARD).await);
@@ -93,12 +87,8 @@ async fn n4_r22_notify_first_goes_before_an_answer_that_is_lost() {
 
 #[tokio::test]
 async fn n4_notify_first_waits_for_a_silent_receiver_only_so_long() {
-    let receiver = Receiver::start().await;
-    let bank = TestBank::with(|config| {
-        config.notify_url = Some(receiver.url.clone());
-        config.notify_patience = Duration::from_millis(30);
-    })
-    .await;
+    let (bank, receiver) =
+        Receiver::beside(|config| config.notify_patience = Duration::from_millis(30)).await;
     receiver.fall_silent();
     bank.fault(json!({ "kind": "notify_first" })).await;
     bank.pay("key", GOOD_CARD).await;
@@ -109,7 +99,7 @@ async fn n4_notify_first_waits_for_a_silent_receiver_only_so_long() {
 
 #[tokio::test]
 async fn n4_notify_first_is_before_the_page_goes_back_too() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     let pending = bank.pay("key", CHALLENGE_CARD).await;
     bank.fault(json!({ "kind": "notify_first" })).await;
     let url = pending["confirmation"]["confirmation_url"].as_str().unwrap();
@@ -120,7 +110,7 @@ async fn n4_notify_first_is_before_the_page_goes_back_too() {
 
 #[tokio::test]
 async fn fault_52_r21_notify_reversed_puts_the_end_before_the_beginning() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     bank.fault(json!({ "kind": "notify_reversed" })).await;
     let held = bank.authorise("held").await;
     // Another object's does not count, and does not wait.
@@ -139,7 +129,7 @@ async fn fault_52_r21_notify_reversed_puts_the_end_before_the_beginning() {
 
 #[tokio::test]
 async fn n4_notify_reversed_is_not_withheld_for_ever() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     bank.fault(json!({ "kind": "notify_reversed" })).await;
     bank.fault(json!({ "kind": "notify_reversed", "delay_ms": 60_000 })).await;
     let first = bank.authorise("first").await;
@@ -155,7 +145,7 @@ async fn n4_notify_reversed_is_not_withheld_for_ever() {
 
 #[tokio::test]
 async fn n4_notify_never_is_swallowed_and_holds_nothing_up() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     bank.fault(json!({ "kind": "notify_never" })).await;
     let held = bank.authorise("held").await;
     capture(&bank, &held).await;
@@ -168,7 +158,7 @@ async fn n4_notify_never_is_swallowed_and_holds_nothing_up() {
 
 #[tokio::test]
 async fn a_fault_of_notifications_waits_for_its_order_and_strikes_as_often_as_armed() {
-    let (bank, _receiver) = start().await;
+    let (bank, _receiver) = Receiver::beside_bank().await;
     bank.fault(json!({ "kind": "notify_never", "order_id": "order-8", "times": 2 })).await;
     bank.pay("seven", GOOD_CARD).await;
     let mut other = payment(&bank.token(GOOD_CARD).await);
@@ -183,7 +173,7 @@ async fn a_fault_of_notifications_waits_for_its_order_and_strikes_as_often_as_ar
 
 #[tokio::test]
 async fn n4_a_lost_notification_never_arrives_and_one_whose_answer_is_lost_arrives_again() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     bank.fault(json!({ "kind": "lose_request", "on": "notify", "order_id": "order-7" })).await;
     bank.fault(json!({ "kind": "lose_answer", "on": "notify", "order_id": "order-7" })).await;
     bank.pay("key", GOOD_CARD).await;
@@ -199,7 +189,7 @@ async fn n4_a_lost_notification_never_arrives_and_one_whose_answer_is_lost_arriv
 
 #[tokio::test]
 async fn n4_a_try_can_be_delayed_cut_or_wrong() {
-    let (bank, receiver) = start().await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     bank.fault(json!({ "kind": "delay", "on": "notify", "delay_ms": 20 })).await;
     let paid = bank.pay("1", GOOD_CARD).await;
     assert_eq!(receiver.seen(1).await[0].body()["object"], paid);
@@ -217,7 +207,7 @@ async fn n4_a_try_can_be_delayed_cut_or_wrong() {
 
 #[tokio::test]
 async fn what_makes_no_sense_on_notify_is_refused_with_what_does() {
-    let (bank, _receiver) = start().await;
+    let (bank, _receiver) = Receiver::beside_bank().await;
     for (order, says) in [
         (json!({ "kind": "error_500_before", "on": "notify" }), "allowed: create, get, list"),
         (json!({ "kind": "processing_202", "on": "notify" }), "no meaning"),

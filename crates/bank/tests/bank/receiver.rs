@@ -7,12 +7,13 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
+use bank::Config;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
-use crate::support::in_time;
+use crate::support::{TestBank, in_time};
 
 #[derive(Clone)]
 pub struct Receiver {
@@ -56,6 +57,22 @@ impl Receiver {
         let router = Router::new().route("/notify/secret", post(take)).with_state(Arc::clone(&desk));
         let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         Self { url, desk, _serving: Arc::new(Serving(serving)) }
+    }
+
+    /// A bank that announces everything to a receiver.
+    pub async fn beside_bank() -> (TestBank, Self) {
+        Self::beside(|_| {}).await
+    }
+
+    /// The same, the bank otherwise as it is told to be.
+    pub async fn beside(change: impl FnOnce(&mut Config)) -> (TestBank, Self) {
+        let receiver = Self::start().await;
+        let bank = TestBank::with(|config| {
+            config.notify_url = Some(receiver.url.clone());
+            change(config);
+        })
+        .await;
+        (bank, receiver)
     }
 
     /// What it answers next, in this order.

@@ -82,8 +82,7 @@ async fn only_taken_money_can_be_refunded() {
 
 #[tokio::test]
 async fn n4_an_undecided_refund_keeps_its_sum_reserved_and_then_succeeds() {
-    let receiver = Receiver::start().await;
-    let bank = TestBank::with(|config| config.notify_url = Some(receiver.url.clone())).await;
+    let (bank, receiver) = Receiver::beside_bank().await;
     let paid = bank.pay("pay", GOOD_CARD).await;
     receiver.seen(1).await;
     bank.fault(json!({ "kind": "pending", "on": "refund", "delay_ms": 60_000 })).await;
