@@ -147,7 +147,7 @@ pub struct VerdictFlags {
     /// No money was taken: the payment is over, another may begin
     #[arg(long)]
     pub not_charged: bool,
-    /// This object did it: the refund, capture or cancel is done
+    /// This object did it: the refund, capture or cancel is done; of an extra: this refund gave it back
     #[arg(long, value_name = "OBJECT")]
     pub executed: Option<String>,
     /// The refund, capture or cancel was not done

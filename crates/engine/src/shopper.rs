@@ -60,8 +60,9 @@ fn released(opened: &OpenedFollowUp) -> Released {
         OpenedFollowUp::Unfinished(operation) if operation.task.kind() == OperationKind::Cancel => {
             Released::Asked
         }
-        OpenedFollowUp::Unfinished(_) | OpenedFollowUp::Exceeds { .. } | OpenedFollowUp::NotNow => {
-            Released::Nothing
-        }
+        OpenedFollowUp::Known(_)
+        | OpenedFollowUp::Unfinished(_)
+        | OpenedFollowUp::Exceeds { .. }
+        | OpenedFollowUp::NotNow => Released::Nothing,
     }
 }

@@ -291,6 +291,8 @@ pub struct OpenFollowUp {
     pub frozen: Frozen,
     /// Nothing is sent later than this after now, ms.
     pub execute_ms: i64,
+    /// The provider's refund, where somebody else made it: it is done, and nothing is ever sent.
+    pub made: Option<ObjectId>,
     /// Why, for the journal.
     pub reason: String,
 }
@@ -298,8 +300,10 @@ pub struct OpenFollowUp {
 /// What came of an [`OpenFollowUp`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenedFollowUp {
-    /// It is open, and a worker does it.
+    /// It is open, and a worker does it; what somebody else made is written down.
     Fresh(Box<OperationRecord>),
+    /// What somebody else is said to have made is this one's.
+    Known(Box<OperationRecord>),
     /// One like it is not finished: another waits for it.
     Unfinished(Box<OperationRecord>),
     /// More than was taken and is not refunded or being refunded.

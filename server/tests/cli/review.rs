@@ -1,5 +1,6 @@
 //! `payonce review`, beside a database that a real engine wrote over two days of a bank in trouble, and beside a running server.
 
+mod extras;
 mod trouble;
 
 use rusqlite::Connection;
@@ -119,6 +120,7 @@ fn r24_show_tells_the_whole_story(trouble: &Trouble) {
             "webhook checkout.paid evt_",
             "waits for its next try after 0 tries",
             &format!("payonce review resolve {} --refund-extra --reason TEXT", trouble.extra),
+            &format!("payonce review resolve {} --executed REFUND --reason TEXT", trouble.extra),
         ],
     );
     told(
@@ -330,22 +332,6 @@ fn fault_47_what_was_shown_for_ours_is_named_and_asked() {
     let waits = format!("{taken} has neither taken the money nor ended, as far as the provider has said");
     told(&place.run(&["review", "list"]), &[&waits]);
     told(&place.run(&show), &[&waits]);
-}
-
-/// The merchant had another account when that money was taken.
-#[test]
-fn n5_what_cannot_be_given_back_by_us_is_not_offered() {
-    let trouble = Trouble::new();
-    let (place, extra) = (&trouble.place, trouble.extra.as_str());
-    let database = Connection::open(place.path("payonce-data/payonce.db")).unwrap();
-    let left = "UPDATE charge SET provider_account = '100599' WHERE extra = 1";
-    assert_eq!(database.execute(left, []).unwrap(), 1);
-    let show = place.run(&["review", "show", extra]);
-    told(&show, &[&format!("{extra} can be given back in the dashboard of account 100599 alone")]);
-    assert!(!show.stdout.contains("--refund-extra"), "{}", show.stdout);
-    place
-        .run(&["review", "resolve", extra, "--refund-extra", "--reason", "x"])
-        .refused(&["lies in account 100599", "give it back in the provider's dashboard"]);
 }
 
 /// However much waits, nothing is out of a person's reach.

@@ -47,7 +47,8 @@ impl Engine {
             match self.refund_in(&story, &charge, "the order was paid already".to_owned()).await? {
                 OpenedFollowUp::Fresh(_) => opened += 1,
                 OpenedFollowUp::NotNow => out_of_reach.put(&charge),
-                OpenedFollowUp::Unfinished(_) | OpenedFollowUp::Exceeds { .. } => {}
+                OpenedFollowUp::Known(_) | OpenedFollowUp::Unfinished(_) | OpenedFollowUp::Exceeds { .. } => {
+                }
             }
         }
         Ok(opened)

@@ -1,6 +1,8 @@
 //! Opens captures, cancels and refunds: what they act on, in whose account, and the request that is sent from then on, frozen.
 
-use payment::{IntentId, Money, ObjectId, OperationId, OperationKind, ProviderAccount, State};
+use payment::{
+    IntentId, Money, ObjectId, OperationId, OperationKind, ProviderAccount, RefundObservation, State,
+};
 use providers::{Account, Encoded, RefundRequest};
 use store::{ChargeRecord, Frozen, OpenFollowUp, OpenedFollowUp, OperationRecord, StoreError, Story, Tenant};
 
@@ -90,7 +92,7 @@ impl Engine {
         Ok(self.account_of_charge(&story, charge).await?.is_some())
     }
 
-    pub(super) async fn story(&self, tenant: &Tenant, intent: IntentId) -> Result<Story, EngineError> {
+    pub(crate) async fn story(&self, tenant: &Tenant, intent: IntentId) -> Result<Story, EngineError> {
         let story = self.store.story(tenant.clone(), intent).await?;
         Ok(story.ok_or_else(|| StoreError::Unreadable(format!("{intent} is gone")))?)
     }
@@ -118,15 +120,47 @@ impl Engine {
             frozen: self.frozen_in(known, tenant, intent, encoded),
             // One without keys is never re-sent to; none of ours is without.
             execute_ms: self.provider.resend_window_ms().unwrap_or(0),
+            made: None,
             reason,
         };
+        self.write_follow_up(command).await
+    }
+
+    /// Writes down a refund of a charge that somebody else made.
+    pub(crate) async fn take_down_refund(
+        &self,
+        charge: &ChargeRecord,
+        known: Known,
+        seen: RefundObservation,
+        reason: String,
+    ) -> Result<OpenedFollowUp, EngineError> {
+        let ids = self.ids.new_ids();
+        let never_sent = Encoded { method: "", path: String::new(), body: Vec::new() };
+        let command = OpenFollowUp {
+            tenant: charge.tenant.clone(),
+            intent: charge.intent,
+            operation: ids.operation,
+            provider_key: ids.provider_key,
+            kind: OperationKind::Refund,
+            target: charge.object.clone(),
+            amount: Some(seen.amount),
+            frozen: self.frozen_in(known, &charge.tenant, charge.intent, never_sent),
+            execute_ms: 0,
+            made: Some(seen.object),
+            reason,
+        };
+        self.write_follow_up(command).await
+    }
+
+    async fn write_follow_up(&self, command: OpenFollowUp) -> Result<OpenedFollowUp, EngineError> {
+        let (tenant, intent) = (command.tenant.clone(), command.intent);
         let opened = match self.store.open_follow_up(command.clone()).await {
             // It may be there: the same command finds it by its id.
             Err(StoreError::Unknown(_)) => self.store.open_follow_up(command).await,
             other => other,
         };
         failpoint!("follow_up.opened");
-        self.changes.changed(tenant, intent);
+        self.changes.changed(&tenant, intent);
         Ok(opened?)
     }
 
@@ -164,7 +198,7 @@ impl Engine {
     }
 
     /// The account in which a charge lies, which need not be its payment's. None where nobody here has its credentials.
-    async fn account_of_charge(
+    pub(crate) async fn account_of_charge(
         &self,
         story: &Story,
         charge: &ChargeRecord,

@@ -269,7 +269,7 @@ fn nobodys(seen: &RefundObservation) -> String {
     )
 }
 
-fn refund_words(status: &RefundStatus) -> &'static str {
+pub(super) fn refund_words(status: &RefundStatus) -> &'static str {
     match status {
         RefundStatus::Pending => "pending",
         RefundStatus::Succeeded => "succeeded",

@@ -3,6 +3,7 @@
 
 mod charged;
 mod follow_ups;
+mod given_back;
 mod holds;
 mod not_charged;
 mod strangers;

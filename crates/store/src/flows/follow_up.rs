@@ -19,6 +19,11 @@ pub async fn open(tables: &mut dyn Tables, command: &OpenFollowUp) -> Result<Ope
         // This very command, whose commit's answer was lost.
         return Ok(OpenedFollowUp::Fresh(Box::new(written.clone())));
     }
+    if let Some(made) = &command.made
+        && let Some(known) = tables.linked_operation(&command.tenant, &command.frozen.account, made).await?
+    {
+        return Ok(OpenedFollowUp::Known(Box::new(known)));
+    }
     if let Some(rival) = earlier.into_iter().find(|row| excludes(row, command)) {
         return Ok(OpenedFollowUp::Unfinished(Box::new(rival)));
     }
@@ -64,7 +69,7 @@ fn excludes(row: &OperationRecord, command: &OpenFollowUp) -> bool {
         }
 }
 
-/// Takes the sum out of what can still be refunded; says no where there is not enough left.
+/// Takes the sum out of what can still be refunded, and counts what was refunded already; says no where there is not enough left.
 async fn reserve(tables: &mut dyn Tables, command: &OpenFollowUp) -> Result<Option<OpenedFollowUp>, Abort> {
     let charge = tables.charge(&command.tenant, &command.frozen.account, &command.target).await?;
     let (Some(charge), Some(amount)) = (charge, command.amount) else {
@@ -74,9 +79,12 @@ async fn reserve(tables: &mut dyn Tables, command: &OpenFollowUp) -> Result<Opti
     if amount.currency() != charge.amount.currency() || amount.minor() > left_minor {
         return Ok(Some(OpenedFollowUp::Exceeds { left_minor }));
     }
-    let mut reserved = charge.clone();
-    reserved.reserved_minor += amount.minor();
-    won(tables.update_charge_sums(&reserved, &charge).await?)?;
+    let mut taken = charge.clone();
+    match command.made {
+        None => taken.reserved_minor += amount.minor(),
+        Some(_) => taken.refunded_minor += amount.minor(),
+    }
+    won(tables.update_charge_sums(&taken, &charge).await?)?;
     Ok(None)
 }
 
@@ -88,13 +96,17 @@ async fn insert(
     let now = tables.now().await?;
     let operation = opened(command, now);
     won(tables.insert_operation(&operation).await?)?;
-    let name = intent.state.name().as_str();
-    let change = Change {
-        from: name,
-        event: format!("{}.opened", command.kind.as_str()),
-        to: name,
-        evidence: format!("operation {} on object {}: {}", operation.id, command.target, command.reason),
+    if operation.object.is_some() {
+        // A new row has no object yet; the index over objects arbitrates here.
+        won(tables.update_operation(&operation, operation.fence).await?)?;
+    }
+    let (name, kind) = (intent.state.name().as_str(), command.kind.as_str());
+    let told = format!("operation {} on object {}: {}", operation.id, command.target, command.reason);
+    let (event, evidence) = match &command.made {
+        None => (format!("{kind}.opened"), told),
+        Some(made) => (format!("{kind}.found"), format!("{kind} {made}, made by somebody else; {told}")),
     };
+    let change = Change { from: name, event, to: name, evidence };
     journal::append(tables, &command.tenant, intent.id, now, &[change]).await?;
     Ok(OpenedFollowUp::Fresh(Box::new(operation)))
 }
@@ -104,8 +116,12 @@ fn opened(command: &OpenFollowUp, now: Timestamp) -> OperationRecord {
         kind: command.kind,
         target: command.target.clone(),
         amount: command.amount,
-        state: OperationState::Processing { last: None },
+        state: match command.made {
+            None => OperationState::Processing { last: None },
+            Some(_) => OperationState::Succeeded { at: now },
+        },
     };
+    let is_open = command.made.is_none();
     OperationRecord {
         tenant: command.tenant.clone(),
         id: command.operation,
@@ -115,13 +131,13 @@ fn opened(command: &OpenFollowUp, now: Timestamp) -> OperationRecord {
         provider_key: command.provider_key,
         frozen: Some(command.frozen.clone()),
         first_sent_at: Some(now),
-        execute_until: Some(now.plus_ms(command.execute_ms)),
-        object: None,
+        execute_until: is_open.then(|| now.plus_ms(command.execute_ms)),
+        object: command.made.clone(),
         lease: None,
         fence: 0,
         tries: 0,
         unfinished: 0,
-        wake_at: Some(now),
+        wake_at: is_open.then_some(now),
         not_before: None,
         looked_at: None,
         absent_since: None,

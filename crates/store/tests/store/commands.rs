@@ -210,6 +210,7 @@ fn follow_up(intent: &IntentRecord, kind: OperationKind, target: &str) -> OpenFo
         amount: None,
         frozen: frozen("a follow-up"),
         execute_ms: EXECUTE_MS,
+        made: None,
         reason: "a test wants it".into(),
     }
 }

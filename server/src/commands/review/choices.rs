@@ -43,7 +43,11 @@ pub(super) async fn of_payment(engine: &Engine, intent: &IntentRecord, story: &S
     };
     for charge in story.charges.iter().filter(open) {
         if engine.can_refund(charge).await? {
-            choices.offer(charge.object.as_str(), "--refund-extra", "give it back");
+            let object = charge.object.as_str();
+            choices.offer(object, "--refund-extra", "give it back");
+            let elsewhere =
+                "it was given back in the provider's dashboard, by this refund (the provider is asked first)";
+            choices.offer(object, "--executed REFUND", elsewhere);
         } else {
             choices.note(&format!(
                 "{} can be given back in the dashboard of account {} alone: nobody here has its secret any more",

@@ -158,16 +158,16 @@ fn follow_up(lines: &mut Lines, row: &OperationRecord) {
 fn operation(lines: &mut Lines, what: &str, row: &OperationRecord) {
     let at = |at: Option<Timestamp>| at.map_or_else(|| "—".to_owned(), rfc3339);
     lines.put(&format!("  operation {} {what}, provider key {}", row.id, row.provider_key));
+    let is_ours = row.frozen.as_ref().is_none_or(|frozen| !frozen.method.is_empty());
     let account = row.frozen.as_ref().map_or("—", |frozen| frozen.account.as_str());
     let object = row.object.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string);
     lines.put(&format!("    account {account}, object {object}"));
-    lines.put(&format!(
-        "    first sent {}, may be sent until {}, last look {}, next look {}",
-        at(row.first_sent_at),
-        at(row.execute_until),
-        at(row.looked_at),
-        at(row.wake_at)
-    ));
+    let sent = if is_ours {
+        format!("first sent {}, may be sent until {}", at(row.first_sent_at), at(row.execute_until))
+    } else {
+        "made by somebody else, never sent by us".to_owned()
+    };
+    lines.put(&format!("    {sent}, last look {}, next look {}", at(row.looked_at), at(row.wake_at)));
 }
 
 /// Whether the provider showed for this payment what was not asked for.

@@ -134,6 +134,12 @@ impl Trouble {
         [&self.payment, &self.refund, &self.extra, &self.stranger].map(Clone::clone)
     }
 
+    /// Somebody gives money of a payment back in the provider's dashboard; the refund.
+    pub fn gives_back_by_hand(&self, payment: &str, value: &str) -> String {
+        let body = json!({ "payment_id": payment, "amount": { "value": value, "currency": "RUB" } });
+        text(&self.stage.runtime.block_on(self.stage.post("/v3/refunds", body))["id"])
+    }
+
     /// What the bank has really done.
     pub fn ledger(&self) -> Value {
         let Stage { runtime, client, url, .. } = &self.stage;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use payment::{IntentId, Money, ObjectId, ObjectStatus, OperationId, OperationKind, OrderId, RefundStatus};
-use providers::{About, Account, Notice, Secret};
+use providers::{About, Account, Notice, RefundRequest, Secret};
 use store::Store;
 use tokio::sync::Notify;
 
 use super::{
     Bank, Fault, Lie, Listing, Object, Refund, Sent,
+    ledger::BY_HAND,
     wire::{self, Asked},
 };
 use crate::merchant::URL;
@@ -97,6 +98,15 @@ impl Bank {
     pub fn stranger_waits(&self, account: &str, order: &OrderId, status: ObjectStatus) -> ObjectId {
         let amount = crate::world::rub("1500.00");
         self.books().ledger.put_stranger(account, order.clone(), amount, status, (self.clock)())
+    }
+
+    /// Somebody gives back money of a payment in the bank's dashboard.
+    pub fn gives_back_by_hand(&self, payment: &ObjectId, amount: Money, status: RefundStatus) -> ObjectId {
+        let ledger = &mut self.books().ledger;
+        let account = ledger.object(payment).account.clone();
+        let request = RefundRequest { operation: BY_HAND, payment: payment.clone(), amount, reason: None };
+        let number = ledger.put_refund(&account, &request, status, (self.clock)());
+        ledger.refunds[number].id.clone()
     }
 
     /// An object is called as one of another account.

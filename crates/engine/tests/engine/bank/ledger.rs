@@ -13,6 +13,8 @@ use super::wire::Order;
 
 /// Whose a payment is that somebody else made.
 pub const NOBODY: IntentId = IntentId(Uuid::max());
+/// Whose a refund is that somebody else made: it names none.
+pub const BY_HAND: OperationId = OperationId(Uuid::max());
 
 /// What the bank says falsely of its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,18 +197,30 @@ impl Ledger {
         if object.status != ObjectStatus::Succeeded || !fits || !same {
             return rejected("More than was taken");
         }
+        let number = self.put_refund(&asker.account.id, request, decided(), asker.now);
+        self.keys.insert(asker.slot(), Made::Refund(number));
+        Reply::Object(self.refund_shown(number))
+    }
+
+    /// Writes a refund down; its place.
+    pub fn put_refund(
+        &mut self,
+        account: &str,
+        request: &RefundRequest,
+        status: RefundStatus,
+        at: Timestamp,
+    ) -> usize {
         let number = self.refunds.len();
         self.refunds.push(Refund {
             id: ObjectId::parse(format!("refund-{number}")).unwrap(),
-            account: asker.account.id.clone(),
+            account: account.to_owned(),
             operation: request.operation,
             payment: request.payment.clone(),
             amount: request.amount,
-            status: decided(),
-            at: asker.now,
+            status,
+            at,
         });
-        self.keys.insert(asker.slot(), Made::Refund(number));
-        Reply::Object(self.refund_shown(number))
+        number
     }
 
     /// What was given back of a payment, or is about to be.
@@ -269,7 +283,7 @@ impl Ledger {
                 Some(Lie::Owner) => None,
                 Some(Lie::Another) => Some(OperationId(Uuid::max())),
                 None | Some(Lie::Amount | Lie::Currency | Lie::Order | Lie::NoOrder) => {
-                    Some(refund.operation)
+                    (refund.operation != BY_HAND).then_some(refund.operation)
                 }
             },
             created_at: Some(refund.at),

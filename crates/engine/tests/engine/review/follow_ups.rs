@@ -208,14 +208,9 @@ async fn n5_an_extra_is_given_back_by_a_persons_word_once(world: World) {
     let items = engine.review().await.unwrap().items;
     let [ReviewItem::Extra(extra)] = &items[..] else { panic!("{items:?}") };
     let id = item_id(&items[0]);
-    let wrong = [
-        Verdict::Charged(extra.object.clone()),
-        super::not_charged(),
-        Verdict::Executed(extra.object.clone()),
-        Verdict::NotExecuted,
-    ];
+    let wrong = [Verdict::Charged(extra.object.clone()), super::not_charged(), Verdict::NotExecuted];
     for verdict in wrong {
-        refused(&world, &offer, &id, verdict, "--refund-extra").await;
+        refused(&world, &offer, &id, verdict, "--refund-extra, or by --executed REFUND").await;
     }
     let words = done(resolve(&engine, &id, Verdict::RefundExtra).await);
     assert!(words.contains("1500.00 RUB") && words.contains(&id), "{words}");

@@ -23,6 +23,7 @@ behaviours!(
     r23_while_one_refund_is_unfinished_another_waits,
     r23_a_repeated_command_is_the_same_refund,
     r23_another_currency_or_nothing_taken_is_not_refunded,
+    r23_a_refund_that_somebody_else_made_is_counted_once_and_never_sent,
     r23_one_capture_or_cancel_at_a_time,
     r23_only_what_is_held_is_captured_or_canceled,
     r23_a_refund_and_a_capture_do_not_exclude_each_other,
@@ -197,6 +198,41 @@ async fn r23_another_currency_or_nothing_taken_is_not_refunded(world: World) {
     elsewhere.frozen.account = ProviderAccount::parse("200").unwrap();
     assert_eq!(world.opens(elsewhere).await, OpenedFollowUp::NotNow);
     assert_eq!(world.sums(&claim).await, (0, 0));
+}
+
+async fn r23_a_refund_that_somebody_else_made_is_counted_once_and_never_sent(world: World) {
+    let claim = world.paid().await;
+    let made =
+        |id: &str, value| OpenFollowUp { made: Some(object(id)), ..refund(&claim.intent, "object-1", value) };
+    let command = made("by-hand-1", "1000.00");
+    let written = world.followed(command.clone()).await;
+    assert_eq!((written.stage, written.wake_at, written.execute_until), (Stage::Done, None, None));
+    assert_eq!((&written.object, state(&written)), (&Some(object("by-hand-1")), &DONE));
+    let story = world.story(claim.intent.id).await;
+    assert_eq!((story.follow_ups, world.sums(&claim).await), (vec![written.clone()], (0, 100_000)));
+    let line = &story.journal.last().unwrap().line;
+    assert_eq!((line.event.as_str(), &line.from), ("refund.found", &line.to));
+    assert!(line.evidence.contains("by-hand-1") && line.evidence.ends_with("a test wants it"));
+    assert!(world.due(10).await.is_empty(), "nobody sends it");
+    // The same command, whose answer was lost; and the same word again.
+    assert_eq!(world.followed(command).await, written);
+    let again = world.opens(made("by-hand-1", "1.00")).await;
+    assert_eq!(again, OpenedFollowUp::Known(Box::new(written)));
+    assert_eq!(
+        world.opens(made("by-hand-2", "500.01")).await,
+        OpenedFollowUp::Exceeds { left_minor: 50_000 }
+    );
+    // One of ours that is not finished may be it.
+    let ours = world.at_work(refund(&claim.intent, "object-1", "100.00")).await;
+    let rival = world.opens(made("by-hand-2", "100.00")).await;
+    assert!(matches!(&rival, OpenedFollowUp::Unfinished(row) if row.id == ours.operation.id), "{rival:?}");
+    let mut done = follow_up_outcome(&ours, DONE);
+    done.object = Some(object("refund-1"));
+    world.commit(done).await;
+    let own = world.opens(made("refund-1", "100.00")).await;
+    assert!(matches!(&own, OpenedFollowUp::Known(row) if row.id == ours.operation.id), "{own:?}");
+    world.followed(made("by-hand-2", "400.00")).await;
+    assert_eq!(world.sums(&claim).await, (0, 150_000));
 }
 
 async fn r23_one_capture_or_cancel_at_a_time(world: World) {
