@@ -52,35 +52,31 @@ async fn unchanged_by<F: Future>(world: &World, offer: &Offer, work: F) {
     assert_eq!(world.story(offer).await.operation, operation);
 }
 
-/// Also aegra#547 (a zombie overwrites) and powertools-typescript#5675 (only the holder's fence frees).
-async fn r14_fault_28_fault_29_a_stale_holder_sends_nothing_and_writes_nothing(world: World) {
-    let (first, second) = (world.engine(), world.engine());
-    let offer = world.offer(&first, "1").await;
-    let claim = world.claim(&first, &offer).await;
-    world.wake(&second, &offer).await;
+/// The first holder goes on when the second one has ended it: it is told so, and nothing changes.
+async fn goes_on_too_late(world: &World, first: &Engine, second: &Engine) {
+    let offer = world.offer(first, "1").await;
+    let claim = world.claim(first, &offer).await;
+    world.wake(second, &offer).await;
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
-    unchanged_by(&world, &offer, async {
+    unchanged_by(world, &offer, async {
         let driven = first.drive(claim).await.unwrap();
         assert_eq!(driven.intent.state.name(), StateName::Succeeded, "it is told what the second wrote");
     })
     .await;
+}
+
+/// Also aegra#547 (a zombie overwrites) and powertools-typescript#5675 (only the holder's fence frees).
+async fn r14_fault_28_fault_29_a_stale_holder_sends_nothing_and_writes_nothing(world: World) {
+    goes_on_too_late(&world, &world.engine(), &world.engine()).await;
     assert_eq!((world.bank.sends(), world.bank.objects().len(), world.bank.charges()), (1, 1, 1));
     assert_eq!(world.bank.stopped().len(), 1, "its last look tells it that it is late");
 }
 
 /// Its machine slept and its clocks with it, so that it does not know how late it is: the key and the fence are what is left.
 async fn r14_fault_29_a_zombie_that_does_not_know_sends_the_same_and_writes_nothing(world: World) {
-    let (mut first, second) = (world.engine(), world.engine());
+    let mut first = world.engine();
     first.clock = Arc::new(Stopped(world.clock.moments()));
-    let offer = world.offer(&first, "1").await;
-    let claim = world.claim(&first, &offer).await;
-    world.wake(&second, &offer).await;
-    assert_eq!(world.state(&offer).await, StateName::Succeeded);
-    unchanged_by(&world, &offer, async {
-        let driven = first.drive(claim).await.unwrap();
-        assert_eq!(driven.intent.state.name(), StateName::Succeeded, "it is told what the second wrote");
-    })
-    .await;
+    goes_on_too_late(&world, &first, &world.engine()).await;
     assert_eq!((world.bank.sends(), world.bank.objects().len(), world.bank.charges()), (2, 1, 1));
 }
 

@@ -9,6 +9,7 @@ mod bank;
 mod check;
 mod clocks;
 mod deadline;
+mod dying;
 mod flaky;
 mod follow_ups;
 mod full_disk;

@@ -1,13 +1,14 @@
 //! What always ends its worker's life stops being tried, and stands before a person; the others flow (fault 33). And a process may
 //! be killed at any await of a payment (R13).
 
-use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
+use std::sync::Arc;
 
 use engine::Engine;
 use payment::{CheckoutStatus, ReviewReason, State, StateName};
 
 use crate::{
     bank::Fault,
+    dying::until_poll,
     flaky::{Call, Flaky, When},
     scenarios,
     world::{HOUR, LEASE_MS, MOST_UNFINISHED, Offer, World},
@@ -130,19 +131,6 @@ async fn fault_33_what_is_cured_is_found(world: World) {
         (StateName::Succeeded, CheckoutStatus::Paid)
     );
     assert_eq!((world.bank.sends(), world.bank.charges()), (sends, 1), "looked for, not sent");
-}
-
-/// Runs `work` until it has been polled `polls` times, and drops it there; whether it came to its end.
-async fn until_poll<T>(polls: usize, work: impl Future<Output = T>) -> Option<T> {
-    let (mut work, mut left) = (pin!(work), polls);
-    poll_fn(|context| {
-        if left == 0 {
-            return Poll::Ready(None);
-        }
-        left -= 1;
-        work.as_mut().poll(context).map(Some)
-    })
-    .await
 }
 
 /// From the submit to the last commit. In memory nothing is awaited, so this one says more over SQLite.

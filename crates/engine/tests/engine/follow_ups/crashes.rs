@@ -1,6 +1,6 @@
 //! Processes that die, sleep and wake with a capture, a cancel or a refund in hand (R13, R14).
 
-use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
+use std::sync::Arc;
 
 use payment::OperationState;
 use tokio::sync::Notify;
@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use super::{KINDS, ask, assert_done_once, finish, now, open, ready_for, state, sum_of};
 use crate::{
     bank::Fault,
+    dying::until_poll,
     flaky::{Call, Flaky, When},
     scenarios,
     world::{LEASE_MS, World},
@@ -25,20 +26,6 @@ scenarios! {
 
 /// More awaits than any of these has.
 const MOST_AWAITS: usize = 40;
-
-/// Runs `work` until it has been polled `polls` times, and drops it there; whether it came to its end.
-async fn until_poll<T>(polls: usize, work: impl Future<Output = T>) -> Option<T> {
-    let mut work = pin!(work);
-    let mut left = polls;
-    poll_fn(|context| {
-        if left == 0 {
-            return Poll::Ready(None);
-        }
-        left -= 1;
-        work.as_mut().poll(context).map(Some)
-    })
-    .await
-}
 
 /// From opening to the last commit. In memory nothing is awaited, so this one says more over SQLite.
 async fn r13_fault_25_killed_at_any_await_it_is_done_once(world: World) {
