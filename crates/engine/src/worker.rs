@@ -34,6 +34,11 @@ impl Engine {
         Ok(worked)
     }
 
+    /// This process ends: whoever comes next goes on at once with what is under way here (fault 35).
+    pub async fn hand_over(&self) -> Result<(), EngineError> {
+        Ok(self.store.hand_over(self.settings.holder, self.settings.lease_ms).await?)
+    }
+
     /// Ends checkouts whose time has run out unpaid; how many.
     pub async fn expire(&self) -> Result<usize, EngineError> {
         let ended = self.store.expire(EXPIRE_AT_ONCE).await?.intents;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
-use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
+use payment::{CheckoutId, Holder, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 
 use crate::{
     ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, GatedAccount,
@@ -89,6 +89,10 @@ impl<B: Backend> Store for B {
 
     async fn start(&self, start: Start) -> Result<bool, StoreError> {
         self.write(flow!(start, flows::sweep::start)).await
+    }
+
+    async fn hand_over(&self, holder: Holder, lease_ms: i64) -> Result<(), StoreError> {
+        self.write(flow!((holder, lease_ms), flows::claim::hand_over)).await
     }
 
     async fn beat(&self) -> Result<(), StoreError> {

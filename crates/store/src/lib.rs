@@ -15,7 +15,7 @@ mod sqlite;
 mod tables;
 
 use async_trait::async_trait;
-use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
+use payment::{CheckoutId, Holder, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 
 pub use backend::{Backend, Flow};
 pub use commands::{
@@ -80,6 +80,9 @@ pub trait Store: Inbox + Outbox + Send + Sync {
 
     /// A server starts; whether dispatch has to wait for a sweep.
     async fn start(&self, start: Start) -> Result<bool, StoreError>;
+
+    /// A holder ends: others go on at once with what it holds.
+    async fn hand_over(&self, holder: Holder, lease_ms: i64) -> Result<(), StoreError>;
 
     /// A server is alive.
     async fn beat(&self) -> Result<(), StoreError>;

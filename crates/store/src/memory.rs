@@ -9,8 +9,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, EffectId, IntentId, JournalHash, KeyKind, MerchantId, ObjectId,
-    OperationId, OperationKind, OrderId, ProviderAccount, ProviderKey, Stance, StateName, Timestamp,
+    AttemptId, CheckoutId, CheckoutStatus, EffectId, Holder, IntentId, JournalHash, KeyKind, MerchantId,
+    ObjectId, OperationId, OperationKind, OrderId, ProviderAccount, ProviderKey, Stance, StateName,
+    Timestamp,
 };
 use tokio::sync::Mutex;
 
@@ -408,6 +409,17 @@ impl Tables for Draft {
         let Some(found) = found.filter(|found| found.fence == fence) else { return Ok(false) };
         *found = row.clone();
         Ok(true)
+    }
+
+    async fn release(&mut self, holder: Holder, now: Timestamp, until: Timestamp) -> Result<(), Abort> {
+        for row in self.rows.operations.values_mut() {
+            let is_held = row.lease.is_some_and(|lease| lease.holder == holder);
+            if is_held && row.wake_at.is_some_and(|at| now < at && at <= until) {
+                (row.lease, row.wake_at) = (None, Some(now));
+                row.fence += 1;
+            }
+        }
+        Ok(())
     }
 
     async fn due_operations(

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, MerchantId, ObjectId, OperationId,
-    OrderId, ProviderAccount, Timestamp,
+    AttemptId, CheckoutId, CheckoutStatus, Holder, IntentId, JournalHash, KeyKind, MerchantId, ObjectId,
+    OperationId, OrderId, ProviderAccount, Timestamp,
 };
 
 use crate::{
@@ -165,6 +165,9 @@ pub trait Tables: InboxTables + OutboxTables + SweepTables + Send {
         busy: &[MerchantId],
         limit: u32,
     ) -> Result<Vec<(Tenant, OperationId)>, Abort>;
+
+    /// What this holder holds and would have to wake up by `until` is due now, under the next fence.
+    async fn release(&mut self, holder: Holder, now: Timestamp, until: Timestamp) -> Result<(), Abort>;
 
     /// A new send.
     async fn insert_attempt(&mut self, tenant: &Tenant, row: &AttemptRecord) -> Result<bool, Abort>;

@@ -17,7 +17,7 @@ use crate::{
     net, setup,
 };
 
-/// Connections get this long to end, then what is under way gets as long; then its leases end, and another process goes on.
+/// Connections get this long to end, then what is under way gets as long; then it is handed over.
 const GRACE: Duration = Duration::from_secs(4);
 
 /// Runs until it is told to stop.
@@ -60,7 +60,7 @@ impl Running {
 
     /// Serves the API and `more` until the process is told to stop; then lets what is under way end.
     pub(super) async fn serve(self, listener: TcpListener, more: Router) -> Result<()> {
-        let stop = self.stop.clone();
+        let (stop, engine) = (self.stop.clone(), self.app.engine.clone());
         let told = async move {
             shutdown_signal().await;
             stop.cancel();
@@ -68,7 +68,8 @@ impl Running {
         http::serve(listener, self.app, more, told, GRACE).await.context("the server ended")?;
         self.tasks.close();
         if tokio::time::timeout(GRACE, self.tasks.wait()).await.is_err() {
-            tracing::warn!("stopped with work under way; its leases end and it is driven again");
+            engine.hand_over().await.context("what is under way waits for the end of its leases")?;
+            tracing::warn!("stopped with work under way; whoever starts next goes on with it");
         }
         Ok(())
     }

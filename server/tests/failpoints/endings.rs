@@ -40,7 +40,8 @@ async fn fault_35_a_call_that_ends_in_time_is_finished_and_answered() {
 
 #[tokio::test]
 async fn fault_35_a_call_that_takes_too_long_is_handed_over() {
-    let world = World::new(Setup::default()).await;
+    // Nobody could wait for the end of that lease.
+    let world = World::new(Setup { timing: &[("lease_s", "3600")], ..Setup::default() }).await;
     let (order, _) = ends_while(&world, "lose_answer", 60_000).await;
     let server = world.serve().await;
     world.is_paid_once(&server, &order).await;

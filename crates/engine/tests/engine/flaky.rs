@@ -9,7 +9,7 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use payment::{CheckoutId, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
+use payment::{CheckoutId, Holder, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 use store::{
     ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, GatedAccount,
     IntentRecord, KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout,
@@ -146,6 +146,10 @@ impl Store for Flaky {
 
     async fn start(&self, start: Start) -> Result<bool, StoreError> {
         self.inner.start(start).await
+    }
+
+    async fn hand_over(&self, holder: Holder, lease_ms: i64) -> Result<(), StoreError> {
+        self.inner.hand_over(holder, lease_ms).await
     }
 
     async fn beat(&self) -> Result<(), StoreError> {

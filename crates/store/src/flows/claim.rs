@@ -1,7 +1,7 @@
 //! Claims what is due: a fresh fence for each, so that a stale holder is harmless (R14).
 
 use payment::{
-    AttemptId, CheckoutStatus, Dispatch, Event, OperationEvent, OperationId, Step, Timestamp,
+    AttemptId, CheckoutStatus, Dispatch, Event, Holder, OperationEvent, OperationId, Step, Timestamp,
     next_operation_step, next_step, transition,
 };
 
@@ -74,6 +74,12 @@ pub async fn look(tables: &mut dyn Tables, claim: &ClaimLook) -> Result<Looking,
         unanswered,
         now,
     })))
+}
+
+/// A holder ends, and lets go of what it works on: whatever it still learns is stale (R14), and the next one goes on at once (fault 35).
+pub async fn hand_over(tables: &mut dyn Tables, (holder, lease_ms): &(Holder, i64)) -> Result<(), Abort> {
+    let now = tables.now().await?;
+    tables.release(*holder, now, now.plus_ms(*lease_ms)).await
 }
 
 /// An operation with its intent and its checkout, the checkout's row locked first, as every flow does.

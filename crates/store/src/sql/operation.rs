@@ -53,6 +53,10 @@ pub(super) const ONE_IN_REVIEW: &str =
 pub(super) const PAYMENT_IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
      AND kind = 'pay' AND intent_id = $1";
 
+/// Found by when it wakes up: at the end of its lease.
+pub(super) const RELEASE: &str = "UPDATE operation SET holder = NULL, lease_until_ms = NULL, fence = fence + 1, wake_at_ms = $1 \
+     WHERE holder = $2 AND wake_at_ms > $1 AND wake_at_ms <= $3";
+
 /// Only stages this version knows: an older binary leaves newer rows alone. [`lines`](super::lines) of those passed over.
 pub(super) const DUE: &str = "SELECT merchant_id, mode, id FROM operation WHERE wake_at_ms <= $1 \
      AND replace($2, '\n' || merchant_id || '\n', '') = $2 AND stage IN ('open', 'review') \

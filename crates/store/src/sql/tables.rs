@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, MerchantId, Money, ObjectId,
-    OperationId, OrderId, ProviderAccount, Timestamp,
+    AttemptId, CheckoutId, CheckoutStatus, Holder, IntentId, JournalHash, KeyKind, MerchantId, Money,
+    ObjectId, OperationId, OrderId, ProviderAccount, Timestamp,
 };
 
 use super::{
@@ -333,6 +333,12 @@ impl Tables for SqlTables<'_> {
     ) -> Done<Vec<(Tenant, OperationId)>> {
         let values = vec![now.0.into(), lines(busy), i64::from(limit).into()];
         self.all(operation::DUE, values, operation::read_name).await
+    }
+
+    async fn release(&mut self, holder: Holder, now: Timestamp, until: Timestamp) -> Done<()> {
+        let values = vec![now.0.into(), holder.0.into(), until.0.into()];
+        self.session.execute(operation::RELEASE, values).await?;
+        Ok(())
     }
 
     async fn insert_attempt(&mut self, tenant: &Tenant, row: &AttemptRecord) -> Done<bool> {

@@ -1,7 +1,8 @@
 //! Claiming what is due: leases, fences, and what a worker is told to do.
 
-use payment::{Event, NotExecutedReason, State, StateName, Step};
-use store::Stage;
+use payment::{Event, Holder, NotExecutedReason, State, StateName, Step};
+use store::{Committed, Stage};
+use uuid::Uuid;
 
 use crate::{
     commands::{
@@ -14,6 +15,7 @@ use crate::{
 behaviours!(
     a_lease_is_respected_until_it_ends,
     fault_26_after_a_lease_another_goes_on_with_the_next_fence,
+    fault_35_what_a_holder_lets_go_of_is_anothers_at_once,
     r15_a_new_send_carries_the_same_key_and_bytes,
     r17_past_execute_until_what_is_unanswered_is_looked_for,
     r10_past_execute_until_what_was_never_executed_ends,
@@ -52,6 +54,30 @@ async fn fault_26_after_a_lease_another_goes_on_with_the_next_fence(world: World
     assert_eq!((attempt.number, attempt.fence, attempt.started_at), (2, 2, world.now()));
     assert_eq!(story.attempts[1], attempt);
     assert_eq!(story.attempts[0].outcome, None);
+}
+
+async fn fault_35_what_a_holder_lets_go_of_is_anothers_at_once(world: World) {
+    let held = world.sent("order-1").await;
+    let retry = world.sent("order-2").await;
+    world.commit(outcome(&retry, after(&retry, Event::NotExecuted(NotExecutedReason::RateLimited)))).await;
+    let holder = held.operation.lease.unwrap().holder;
+    world.store.hand_over(Holder(Uuid::nil()), LEASE_MS).await.unwrap();
+    assert!(world.due(10).await.is_empty(), "that was nobody's");
+    world.store.hand_over(holder, LEASE_MS).await.unwrap();
+    let stale = world.store.commit(outcome(&held, succeeded("object-1"))).await.unwrap();
+    assert!(
+        matches!(stale, Committed::Stale { .. }),
+        "what it learns after that changes nothing (R14): {stale:?}"
+    );
+    let next = world.due(10).await;
+    assert_eq!(next.len(), 1, "what waits by itself goes on waiting");
+    let next = &next[0];
+    assert_eq!(
+        (next.operation.id, next.step.clone(), next.unanswered),
+        (held.operation.id, Step::Send, true)
+    );
+    assert_eq!(next.operation.fence, held.operation.fence + 2);
+    assert_eq!(next.attempt.as_ref().unwrap().number, 2);
 }
 
 async fn r15_a_new_send_carries_the_same_key_and_bytes(world: World) {
