@@ -1,7 +1,10 @@
 //! The store in memory: the same flows over maps, with the same unique indexes and checks. For simulation and tests; its clock
 //! is passed in.
 
+mod attempt;
+mod charge;
 mod inbox;
+mod operation;
 mod outbox;
 mod sweep;
 
@@ -9,16 +12,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, EffectId, Holder, IntentId, JournalHash, KeyKind, MerchantId,
-    ObjectId, OperationId, OperationKind, OrderId, ProviderAccount, ProviderKey, Stance, StateName,
-    Timestamp,
+    AttemptId, CheckoutId, CheckoutStatus, EffectId, IntentId, JournalHash, KeyKind, MerchantId, ObjectId,
+    OperationId, OrderId, ProviderAccount, Stance, StateName, Timestamp,
 };
 use tokio::sync::Mutex;
 
 use crate::{
     Answer, AttemptRecord, Backend, ChargeRecord, CheckoutRecord, Clock, EffectRecord, Flow, IntentRecord,
-    JournalRecord, NoticeKey, NoticeRecord, OperationRecord, Stage, StoreError, StrangerRecord, Tables, Task,
-    Tenant,
+    JournalRecord, NoticeKey, NoticeRecord, OperationRecord, StoreError, StrangerRecord, Tables, Tenant,
     tables::{Abort, KeyRow, SweepRow},
 };
 
@@ -96,59 +97,6 @@ impl Rows {
             .filter(|other| other.id != row.id && other.tenant.merchant == row.tenant.merchant)
             .filter(|other| other.checkout == row.checkout)
             .any(|other| other.number == row.number || (occupies(other) && occupies(row)))
-    }
-
-    fn operation_taken(&self, row: &OperationRecord) -> bool {
-        let account = |op: &OperationRecord| op.frozen.as_ref().map(|frozen| frozen.account.clone());
-        let sent = |op: &OperationRecord| account(op).map(|account| (account, op.provider_key));
-        let linked = |op: &OperationRecord| account(op).zip(op.object.clone()).filter(|_| makes_object(op));
-        self.operations
-            .values()
-            .filter(|other| other.id != row.id && other.tenant.merchant == row.tenant.merchant)
-            .any(|other| {
-                let key: (Option<(ProviderAccount, ProviderKey)>, _) = (sent(row), sent(other));
-                one_of_its_kind(row, other)
-                    || (key.0.is_some() && key.0 == key.1)
-                    || (linked(row).is_some() && linked(row) == linked(other))
-            })
-    }
-
-    fn check_operation(row: &OperationRecord) -> Result<(), StoreError> {
-        let unwatched = row.stage == Stage::Open && row.wake_at.is_none();
-        let needless = matches!(row.stage, Stage::Created | Stage::Done) && row.wake_at.is_some();
-        let bare = matches!(row.stage, Stage::Open | Stage::Review)
-            && (row.frozen.is_none() || row.execute_until.is_none());
-        if unwatched || needless || bare {
-            return Err(refused("operation"));
-        }
-        Ok(())
-    }
-}
-
-/// Whether the object it is linked to is its own: a capture or a cancel only acts on another's.
-fn makes_object(row: &OperationRecord) -> bool {
-    match row.task.kind() {
-        OperationKind::Pay | OperationKind::Refund => true,
-        OperationKind::Capture | OperationKind::Cancel => false,
-    }
-}
-
-/// What the partial unique indexes allow once: an intent's pay operation, its unfinished capture or cancel, a payment's
-/// unfinished refund.
-fn one_of_its_kind(row: &OperationRecord, other: &OperationRecord) -> bool {
-    let unfinished = row.stage != Stage::Done && other.stage != Stage::Done;
-    match (&row.task, &other.task) {
-        (Task::Pay, Task::Pay) => row.intent == other.intent,
-        (Task::FollowUp(a), Task::FollowUp(b)) => {
-            let refunds = (a.kind == OperationKind::Refund, b.kind == OperationKind::Refund);
-            unfinished
-                && match refunds {
-                    (true, true) => a.target == b.target,
-                    (false, false) => row.intent == other.intent,
-                    (true, false) | (false, true) => false,
-                }
-        }
-        (Task::Pay, Task::FollowUp(_)) | (Task::FollowUp(_), Task::Pay) => false,
     }
 }
 
@@ -305,226 +253,6 @@ impl Tables for Draft {
     async fn set_intent_email(&mut self, tenant: &Tenant, id: IntentId, email: &str) -> Result<bool, Abort> {
         let Some(found) = self.rows.intents.get_mut(&(tenant.clone(), id)) else { return Ok(false) };
         found.email = Some(email.to_owned());
-        Ok(true)
-    }
-
-    async fn operation(
-        &mut self,
-        tenant: &Tenant,
-        id: OperationId,
-    ) -> Result<Option<OperationRecord>, Abort> {
-        Ok(self.rows.operations.get(&(tenant.clone(), id)).cloned())
-    }
-
-    async fn pay_operation(
-        &mut self,
-        tenant: &Tenant,
-        intent: IntentId,
-    ) -> Result<Option<OperationRecord>, Abort> {
-        let pays =
-            |row: &&OperationRecord| row.tenant == *tenant && row.intent == intent && row.task == Task::Pay;
-        Ok(self.rows.operations.values().find(pays).cloned())
-    }
-
-    async fn follow_ups(&mut self, tenant: &Tenant, intent: IntentId) -> Result<Vec<OperationRecord>, Abort> {
-        let follows =
-            |row: &&OperationRecord| row.tenant == *tenant && row.intent == intent && row.task != Task::Pay;
-        let mut found: Vec<_> = self.rows.operations.values().filter(follows).cloned().collect();
-        found.sort_by_key(|row| (row.first_sent_at, row.id));
-        Ok(found)
-    }
-
-    async fn linked_operation(
-        &mut self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
-        object: &ObjectId,
-    ) -> Result<Option<OperationRecord>, Abort> {
-        let linked = |row: &&OperationRecord| {
-            row.tenant == *tenant
-                && makes_object(row)
-                && row.object.as_ref() == Some(object)
-                && row.frozen.as_ref().is_some_and(|frozen| frozen.account == *account)
-        };
-        Ok(self.rows.operations.values().find(linked).cloned())
-    }
-
-    async fn operations_in_review(&mut self, limit: u32) -> Result<Vec<(Tenant, OperationId)>, Abort> {
-        let waiting = self.rows.operations.values().filter(|row| row.stage == Stage::Review);
-        Ok(waiting.take(limit as usize).map(|row| (row.tenant.clone(), row.id)).collect())
-    }
-
-    async fn operation_in_review(&mut self, id: OperationId) -> Result<Option<(Tenant, OperationId)>, Abort> {
-        let found = |row: &&OperationRecord| row.stage == Stage::Review && row.id == id;
-        Ok(self.rows.operations.values().find(found).map(|row| (row.tenant.clone(), row.id)))
-    }
-
-    async fn payment_in_review(&mut self, intent: IntentId) -> Result<Option<(Tenant, OperationId)>, Abort> {
-        let found = |row: &&OperationRecord| {
-            row.stage == Stage::Review && row.task == Task::Pay && row.intent == intent
-        };
-        Ok(self.rows.operations.values().find(found).map(|row| (row.tenant.clone(), row.id)))
-    }
-
-    async fn newest_of_account(
-        &mut self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
-    ) -> Result<Option<OperationRecord>, Abort> {
-        let of_account = |row: &&OperationRecord| {
-            let frozen = row.frozen.as_ref();
-            row.tenant == *tenant && frozen.is_some_and(|frozen| frozen.account == *account)
-        };
-        let newest = self.rows.operations.values().filter(of_account);
-        Ok(newest.max_by_key(|row| (row.first_sent_at, row.id)).cloned())
-    }
-
-    async fn newest_unfinished(&mut self) -> Result<Vec<(Tenant, OperationId)>, Abort> {
-        let mut newest = BTreeMap::new();
-        let mut unfinished: Vec<_> =
-            self.rows.operations.values().filter(|row| row.wake_at.is_some()).collect();
-        unfinished.sort_by_key(|row| (row.first_sent_at, row.id));
-        for row in unfinished {
-            let account = row.frozen.as_ref().map(|frozen| frozen.account.clone());
-            newest.insert((row.tenant.clone(), account), row.id);
-        }
-        Ok(newest.into_iter().map(|((tenant, _), id)| (tenant, id)).collect())
-    }
-
-    async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort> {
-        Rows::check_operation(row)?;
-        let free = !self.rows.operation_taken(row);
-        if !free && row.task != Task::Pay {
-            return Err(Abort::Raced);
-        }
-        Ok(free && put(&mut self.rows.operations, (row.tenant.clone(), row.id), row.clone()))
-    }
-
-    async fn update_operation(&mut self, row: &OperationRecord, fence: i64) -> Result<bool, Abort> {
-        Rows::check_operation(row)?;
-        if self.rows.operation_taken(row) {
-            return Ok(false);
-        }
-        let found = self.rows.operations.get_mut(&(row.tenant.clone(), row.id));
-        let Some(found) = found.filter(|found| found.fence == fence) else { return Ok(false) };
-        *found = row.clone();
-        Ok(true)
-    }
-
-    async fn release(&mut self, holder: Holder, now: Timestamp, until: Timestamp) -> Result<(), Abort> {
-        for row in self.rows.operations.values_mut() {
-            let is_held = row.lease.is_some_and(|lease| lease.holder == holder);
-            if is_held && row.wake_at.is_some_and(|at| now < at && at <= until) {
-                (row.lease, row.wake_at) = (None, Some(now));
-                row.fence += 1;
-            }
-        }
-        Ok(())
-    }
-
-    async fn due_operations(
-        &mut self,
-        now: Timestamp,
-        busy: &[MerchantId],
-        limit: u32,
-    ) -> Result<Vec<(Tenant, OperationId)>, Abort> {
-        let rows = self.rows.operations.values().filter(|row| !busy.contains(&row.tenant.merchant));
-        let waking = rows.filter_map(|row| row.wake_at.map(|at| (at, row)));
-        let mut due: Vec<_> = waking.filter(|(at, _)| *at <= now).collect();
-        due.sort_by_key(|(at, row)| (*at, row.id));
-        Ok(due.into_iter().take(limit as usize).map(|(_, row)| (row.tenant.clone(), row.id)).collect())
-    }
-
-    async fn insert_attempt(&mut self, tenant: &Tenant, row: &AttemptRecord) -> Result<bool, Abort> {
-        let numbered = self
-            .rows
-            .attempts
-            .values()
-            .any(|other| other.operation == row.operation && other.number == row.number);
-        Ok(!numbered && put(&mut self.rows.attempts, (tenant.clone(), row.id), row.clone()))
-    }
-
-    async fn update_attempt_outcome(
-        &mut self,
-        tenant: &Tenant,
-        id: AttemptId,
-        outcome: &str,
-    ) -> Result<bool, Abort> {
-        let row = self.rows.attempts.get_mut(&(tenant.clone(), id)).filter(|row| row.outcome.is_none());
-        let Some(row) = row else { return Ok(false) };
-        row.outcome = Some(outcome.to_owned());
-        Ok(true)
-    }
-
-    async fn attempts(
-        &mut self,
-        tenant: &Tenant,
-        operation: OperationId,
-    ) -> Result<Vec<AttemptRecord>, Abort> {
-        let of_tenant = self
-            .rows
-            .attempts
-            .iter()
-            .filter(|((owner, _), row)| owner == tenant && row.operation == operation);
-        let mut found: Vec<_> = of_tenant.map(|(_, row)| row.clone()).collect();
-        found.sort_by_key(|row| row.number);
-        Ok(found)
-    }
-
-    async fn insert_charge(&mut self, row: &ChargeRecord) -> Result<bool, Abort> {
-        let paid = self
-            .rows
-            .charges
-            .values()
-            .any(|other| other.checkout == row.checkout && !other.extra && !row.extra);
-        let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
-        if paid && !self.rows.charges.contains_key(&key) {
-            return Err(Abort::Raced);
-        }
-        Ok(put(&mut self.rows.charges, key, row.clone()))
-    }
-
-    async fn charge(
-        &mut self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
-        object: &ObjectId,
-    ) -> Result<Option<ChargeRecord>, Abort> {
-        let key = (tenant.merchant.clone(), account.clone(), object.clone());
-        Ok(self.rows.charges.get(&key).filter(|row| row.tenant == *tenant).cloned())
-    }
-
-    async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Result<Vec<ChargeRecord>, Abort> {
-        let of_checkout = |row: &&ChargeRecord| row.tenant == *tenant && row.checkout == checkout;
-        let mut found: Vec<_> = self.rows.charges.values().filter(of_checkout).cloned().collect();
-        found.sort_by_key(|row| (row.at, row.object.clone()));
-        Ok(found)
-    }
-
-    async fn open_extras(&mut self, limit: u32) -> Result<Vec<ChargeRecord>, Abort> {
-        let open = |row: &&ChargeRecord| row.extra && row.refunded_minor < row.amount.minor();
-        let mut found: Vec<_> = self.rows.charges.values().filter(open).cloned().collect();
-        found.sort_by_key(|row| (row.at, row.object.clone()));
-        found.truncate(limit as usize);
-        Ok(found)
-    }
-
-    async fn open_extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort> {
-        Ok(self.open_extras(u32::MAX).await?.into_iter().find(|row| row.object == *object))
-    }
-
-    async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort> {
-        let sums = |row: &ChargeRecord| (row.reserved_minor, row.refunded_minor);
-        let within = row.reserved_minor >= 0
-            && row.refunded_minor >= 0
-            && row.reserved_minor + row.refunded_minor <= row.amount.minor();
-        if !within {
-            return Err(refused("charge").into());
-        }
-        let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
-        let found = self.rows.charges.get_mut(&key).filter(|found| sums(found) == sums(before));
-        let Some(found) = found else { return Ok(false) };
-        (found.reserved_minor, found.refunded_minor) = sums(row);
         Ok(true)
     }
 

@@ -1,23 +1,23 @@
 //! The rows as a transaction sees them: typed reads, inserts that a unique index arbitrates, updates that state their
 //! precondition. Written once over SQL and once in memory; the flows above are the same for both.
 
+mod attempt;
+mod charge;
 mod inbox;
+mod operation;
 mod outbox;
 mod sweep;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, Holder, IntentId, JournalHash, KeyKind, MerchantId, ObjectId,
-    OperationId, OrderId, ProviderAccount, Timestamp,
-};
+use payment::{CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, OrderId, Timestamp};
 
-use crate::{
-    Answer, AttemptRecord, ChargeRecord, CheckoutRecord, IntentRecord, JournalRecord, OperationRecord,
-    StoreError, Tenant, commands::KeyUse,
-};
+use crate::{Answer, CheckoutRecord, IntentRecord, JournalRecord, StoreError, Tenant, commands::KeyUse};
+pub use attempt::AttemptTables;
+pub use charge::ChargeTables;
 pub use inbox::InboxTables;
+pub use operation::OperationTables;
 pub use outbox::OutboxTables;
 pub use sweep::{SweepRow, SweepTables};
 
@@ -57,7 +57,9 @@ pub struct KeyRow {
 /// One transaction's view. `insert_*` answers false when an index had the row already; `update_*` when the precondition did not
 /// hold. Nothing is ever selected first and inserted after without an index behind it.
 #[async_trait]
-pub trait Tables: InboxTables + OutboxTables + SweepTables + Send {
+pub trait Tables:
+    AttemptTables + ChargeTables + InboxTables + OperationTables + OutboxTables + SweepTables + Send
+{
     /// The database's clock. To be read after the locks of a transaction, so that a wait is not counted as time left.
     async fn now(&mut self) -> Result<Timestamp, Abort>;
 
@@ -121,87 +123,6 @@ pub trait Tables: InboxTables + OutboxTables + SweepTables + Send {
 
     /// Where the shopper is told; the version stays, since no state changes.
     async fn set_intent_email(&mut self, tenant: &Tenant, id: IntentId, email: &str) -> Result<bool, Abort>;
-
-    /// An operation.
-    async fn operation(&mut self, tenant: &Tenant, id: OperationId)
-    -> Result<Option<OperationRecord>, Abort>;
-    /// An intent's pay operation.
-    async fn pay_operation(
-        &mut self,
-        tenant: &Tenant,
-        intent: IntentId,
-    ) -> Result<Option<OperationRecord>, Abort>;
-    /// An intent's captures, cancels and refunds, oldest first.
-    async fn follow_ups(&mut self, tenant: &Tenant, intent: IntentId) -> Result<Vec<OperationRecord>, Abort>;
-    /// The operation that is linked to a provider's object.
-    async fn linked_operation(
-        &mut self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
-        object: &ObjectId,
-    ) -> Result<Option<OperationRecord>, Abort>;
-    /// Operations that wait for a person, oldest first.
-    async fn operations_in_review(&mut self, limit: u32) -> Result<Vec<(Tenant, OperationId)>, Abort>;
-    /// Whose operation it is, if it waits for a person.
-    async fn operation_in_review(&mut self, id: OperationId) -> Result<Option<(Tenant, OperationId)>, Abort>;
-    /// The pay operation of an intent that waits for a person, and whose.
-    async fn payment_in_review(&mut self, intent: IntentId) -> Result<Option<(Tenant, OperationId)>, Abort>;
-    /// The newest operation that is frozen to an account, finished or not.
-    async fn newest_of_account(
-        &mut self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
-    ) -> Result<Option<OperationRecord>, Abort>;
-    /// The newest of the unfinished operations of each account.
-    async fn newest_unfinished(&mut self) -> Result<Vec<(Tenant, OperationId)>, Abort>;
-    /// A new operation; one pay operation per intent, one unfinished capture or cancel, one unfinished refund per payment.
-    async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort>;
-    /// Everything but its identity, if the fence is still `fence`.
-    async fn update_operation(&mut self, row: &OperationRecord, fence: i64) -> Result<bool, Abort>;
-    /// Operations whose wake-up has come, earliest first; none of the busy merchants'.
-    async fn due_operations(
-        &mut self,
-        now: Timestamp,
-        busy: &[MerchantId],
-        limit: u32,
-    ) -> Result<Vec<(Tenant, OperationId)>, Abort>;
-
-    /// What this holder holds and would have to wake up by `until` is due now, under the next fence.
-    async fn release(&mut self, holder: Holder, now: Timestamp, until: Timestamp) -> Result<(), Abort>;
-
-    /// A new send.
-    async fn insert_attempt(&mut self, tenant: &Tenant, row: &AttemptRecord) -> Result<bool, Abort>;
-    /// How a send ended, if it had not.
-    async fn update_attempt_outcome(
-        &mut self,
-        tenant: &Tenant,
-        id: AttemptId,
-        outcome: &str,
-    ) -> Result<bool, Abort>;
-    /// An operation's sends, oldest first.
-    async fn attempts(
-        &mut self,
-        tenant: &Tenant,
-        operation: OperationId,
-    ) -> Result<Vec<AttemptRecord>, Abort>;
-
-    /// A charge of a checkout; one per provider object, one that pays per checkout.
-    async fn insert_charge(&mut self, row: &ChargeRecord) -> Result<bool, Abort>;
-    /// A charge.
-    async fn charge(
-        &mut self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
-        object: &ObjectId,
-    ) -> Result<Option<ChargeRecord>, Abort>;
-    /// A checkout's charges, oldest first.
-    async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Result<Vec<ChargeRecord>, Abort>;
-    /// Extras that are not refunded in full, of every merchant.
-    async fn open_extras(&mut self, limit: u32) -> Result<Vec<ChargeRecord>, Abort>;
-    /// That extra, of whatever merchant, if it is not refunded in full; the oldest where accounts name theirs alike.
-    async fn open_extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort>;
-    /// New sums, if they are still those of `before`.
-    async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort>;
 
     /// The newest line of an intent's journal: its number and hash.
     async fn journal_head(

@@ -1,15 +1,17 @@
 //! Table `charge`.
 
+use async_trait::async_trait;
 use payment::{CheckoutId, IntentId, ObjectId, ProviderAccount, Timestamp};
 
 use super::{
-    Row,
+    Row, SqlTables, Value,
     checkout::{read_money, read_tenant},
     session::unreadable,
+    tables::{Done, money, scoped},
 };
-use crate::{ChargeRecord, StoreError};
+use crate::{ChargeRecord, StoreError, Tenant, tables::ChargeTables};
 
-pub(super) const INSERT: &str = "INSERT INTO charge (merchant_id, provider_account, provider_object_id, checkout_id, \
+const INSERT: &str = "INSERT INTO charge (merchant_id, provider_account, provider_object_id, checkout_id, \
      intent_id, amount_minor, currency, exponent, extra, reserved_minor, refunded_minor, at_ms) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
      ON CONFLICT (merchant_id, provider_account, provider_object_id) DO NOTHING";
@@ -26,25 +28,82 @@ macro_rules! select {
     };
 }
 
-pub(super) const FIND: &str = select!(
+const FIND: &str = select!(
     "WHERE charge.merchant_id = $1 AND checkout.mode = $2 AND provider_account = $3 AND provider_object_id = $4"
 );
-pub(super) const OF_CHECKOUT: &str = select!(
+const OF_CHECKOUT: &str = select!(
     "WHERE charge.merchant_id = $1 AND checkout.mode = $2 AND checkout_id = $3 ORDER BY at_ms, provider_object_id"
 );
-pub(super) const OPEN_EXTRAS: &str = select!(
+const OPEN_EXTRAS: &str = select!(
     "WHERE extra = 1 AND refunded_minor < charge.amount_minor ORDER BY at_ms, provider_object_id LIMIT $1"
 );
 
-pub(super) const OPEN_EXTRA: &str = select!(
+const OPEN_EXTRA: &str = select!(
     "WHERE extra = 1 AND refunded_minor < charge.amount_minor AND provider_object_id = $1 ORDER BY at_ms LIMIT 1"
 );
 
-pub(super) const UPDATE_SUMS: &str = "UPDATE charge SET reserved_minor = $1, refunded_minor = $2 \
+const UPDATE_SUMS: &str = "UPDATE charge SET reserved_minor = $1, refunded_minor = $2 \
      WHERE merchant_id = $3 AND provider_account = $4 AND provider_object_id = $5 AND reserved_minor = $6 \
      AND refunded_minor = $7";
 
-pub(super) fn read(mut row: Row) -> Result<ChargeRecord, StoreError> {
+#[async_trait]
+impl ChargeTables for SqlTables<'_> {
+    async fn insert_charge(&mut self, row: &ChargeRecord) -> Done<bool> {
+        let mut values: Vec<Value> = vec![
+            row.tenant.merchant.as_str().into(),
+            row.account.as_str().into(),
+            row.object.as_str().into(),
+            row.checkout.0.into(),
+            row.intent.0.into(),
+        ];
+        money(&mut values, row.amount);
+        values.extend([
+            i64::from(row.extra).into(),
+            row.reserved_minor.into(),
+            row.refunded_minor.into(),
+            row.at.0.into(),
+        ]);
+        self.one(INSERT, values).await
+    }
+
+    async fn charge(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Done<Option<ChargeRecord>> {
+        let mut values = scoped(tenant, account.as_str());
+        values.push(object.as_str().into());
+        self.first(FIND, values, read).await
+    }
+
+    async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Done<Vec<ChargeRecord>> {
+        self.all(OF_CHECKOUT, scoped(tenant, checkout.0), read).await
+    }
+
+    async fn open_extras(&mut self, limit: u32) -> Done<Vec<ChargeRecord>> {
+        self.all(OPEN_EXTRAS, vec![i64::from(limit).into()], read).await
+    }
+
+    async fn open_extra(&mut self, object: &ObjectId) -> Done<Option<ChargeRecord>> {
+        self.first(OPEN_EXTRA, vec![object.as_str().into()], read).await
+    }
+
+    async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Done<bool> {
+        let values = vec![
+            row.reserved_minor.into(),
+            row.refunded_minor.into(),
+            row.tenant.merchant.as_str().into(),
+            row.account.as_str().into(),
+            row.object.as_str().into(),
+            before.reserved_minor.into(),
+            before.refunded_minor.into(),
+        ];
+        self.one(UPDATE_SUMS, values).await
+    }
+}
+
+fn read(mut row: Row) -> Result<ChargeRecord, StoreError> {
     Ok(ChargeRecord {
         tenant: read_tenant(&mut row)?,
         account: row.parsed(|text| ProviderAccount::parse(text).ok())?,

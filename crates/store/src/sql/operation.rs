@@ -1,15 +1,21 @@
 //! Table `operation`.
 
+use async_trait::async_trait;
 use payment::{
-    Holder, IntentId, ObjectId, OperationId, OperationKind, ProviderAccount, ProviderKey, Timestamp,
+    Holder, IntentId, MerchantId, ObjectId, OperationId, OperationKind, ProviderAccount, ProviderKey,
+    Timestamp,
 };
 
 use super::{
-    Row, Value,
+    Row, SqlTables, Value,
     checkout::{read_money_opt, read_tenant},
+    lines,
     session::unreadable,
+    tables::{Done, scoped},
 };
-use crate::{FollowUp, Frozen, Lease, OperationRecord, Stage, StoreError, Task, Tenant};
+use crate::{
+    FollowUp, Frozen, Lease, OperationRecord, Stage, StoreError, Task, Tenant, tables::OperationTables,
+};
 
 macro_rules! select {
     ($rest:literal) => {
@@ -23,55 +29,146 @@ macro_rules! select {
     };
 }
 
-pub(super) const FIND: &str = select!("id = $3");
-pub(super) const FIND_PAY: &str = select!("intent_id = $3 AND kind = 'pay'");
-pub(super) const FOLLOW_UPS: &str = select!("intent_id = $3 AND kind <> 'pay' ORDER BY first_sent_at_ms, id");
-pub(super) const LINKED: &str =
+const FIND: &str = select!("id = $3");
+const FIND_PAY: &str = select!("intent_id = $3 AND kind = 'pay'");
+const FOLLOW_UPS: &str = select!("intent_id = $3 AND kind <> 'pay' ORDER BY first_sent_at_ms, id");
+const LINKED: &str =
     select!("provider_account = $3 AND provider_object_id = $4 AND kind IN ('pay', 'refund')");
 
-pub(super) const INSERT: &str = "INSERT INTO operation (merchant_id, mode, id, intent_id, kind, stage, provider_key, fence, \
+const INSERT: &str = "INSERT INTO operation (merchant_id, mode, id, intent_id, kind, stage, provider_key, fence, \
      tries, unfinished) VALUES ($1, $2, $3, $4, 'pay', $5, $6, $7, $8, $9) \
      ON CONFLICT (merchant_id, intent_id) WHERE kind = 'pay' DO NOTHING";
 
 /// Its unique indexes differ by kind: a conflict is told by the index, and the flow runs again.
-pub(super) const INSERT_FOLLOW_UP: &str = "INSERT INTO operation (merchant_id, mode, id, intent_id, kind, target_object_id, \
+const INSERT_FOLLOW_UP: &str = "INSERT INTO operation (merchant_id, mode, id, intent_id, kind, target_object_id, \
      amount_minor, currency, exponent, provider_key, state_data, stage, provider_kind, provider_account, provider_url, \
      request_method, request_path, request_body, first_sent_at_ms, execute_until_ms, fence, tries, unfinished, wake_at_ms) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)";
 
-pub(super) const UPDATE: &str = "UPDATE operation SET state_data = $1, stage = $2, provider_kind = $3, provider_account = $4, \
+const UPDATE: &str = "UPDATE operation SET state_data = $1, stage = $2, provider_kind = $3, provider_account = $4, \
      provider_url = $5, request_method = $6, request_path = $7, request_body = $8, first_sent_at_ms = $9, \
      execute_until_ms = $10, provider_object_id = $11, holder = $12, lease_until_ms = $13, fence = $14, tries = $15, \
      unfinished = $16, wake_at_ms = $17, not_before_ms = $18, looked_at_ms = $19, absent_since_ms = $20 \
      WHERE merchant_id = $21 AND mode = $22 AND id = $23 AND fence = $24";
 
-pub(super) const IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
+const IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
      ORDER BY merchant_id, mode, id LIMIT $1";
 
-pub(super) const ONE_IN_REVIEW: &str =
-    "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' AND id = $1";
-pub(super) const PAYMENT_IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
+const ONE_IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' AND id = $1";
+const PAYMENT_IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
      AND kind = 'pay' AND intent_id = $1";
 
 /// Found by when it wakes up: at the end of its lease.
-pub(super) const RELEASE: &str = "UPDATE operation SET holder = NULL, lease_until_ms = NULL, fence = fence + 1, wake_at_ms = $1 \
+const RELEASE: &str = "UPDATE operation SET holder = NULL, lease_until_ms = NULL, fence = fence + 1, wake_at_ms = $1 \
      WHERE holder = $2 AND wake_at_ms > $1 AND wake_at_ms <= $3";
 
 /// Only stages this version knows: an older binary leaves newer rows alone. [`lines`](super::lines) of those passed over.
-pub(super) const DUE: &str = "SELECT merchant_id, mode, id FROM operation WHERE wake_at_ms <= $1 \
+const DUE: &str = "SELECT merchant_id, mode, id FROM operation WHERE wake_at_ms <= $1 \
      AND replace($2, '\n' || merchant_id || '\n', '') = $2 AND stage IN ('open', 'review') \
      ORDER BY wake_at_ms, id LIMIT $3";
 
 /// Databases differ in where they put what has no time: what was only adopted, and never sent, is the oldest.
-pub(super) const NEWEST_OF_ACCOUNT: &str = select!(
+const NEWEST_OF_ACCOUNT: &str = select!(
     "provider_account = $3 ORDER BY first_sent_at_ms IS NULL, first_sent_at_ms DESC, id DESC LIMIT 1"
 );
 
 /// What is unfinished has a wake-up: the index of those that are due holds it.
-pub(super) const NEWEST_UNFINISHED: &str = "SELECT merchant_id, mode, id FROM (SELECT merchant_id, mode, id, \
+const NEWEST_UNFINISHED: &str = "SELECT merchant_id, mode, id FROM (SELECT merchant_id, mode, id, \
      ROW_NUMBER() OVER (PARTITION BY merchant_id, mode, provider_account \
      ORDER BY first_sent_at_ms IS NULL, first_sent_at_ms DESC, id DESC) AS place \
      FROM operation WHERE wake_at_ms IS NOT NULL) AS unfinished WHERE place = 1 ORDER BY merchant_id, mode, id";
+
+#[async_trait]
+impl OperationTables for SqlTables<'_> {
+    async fn operation(&mut self, tenant: &Tenant, id: OperationId) -> Done<Option<OperationRecord>> {
+        self.first(FIND, scoped(tenant, id.0), |row| read(tenant, row)).await
+    }
+
+    async fn pay_operation(&mut self, tenant: &Tenant, intent: IntentId) -> Done<Option<OperationRecord>> {
+        self.first(FIND_PAY, scoped(tenant, intent.0), |row| read(tenant, row)).await
+    }
+
+    async fn follow_ups(&mut self, tenant: &Tenant, intent: IntentId) -> Done<Vec<OperationRecord>> {
+        self.all(FOLLOW_UPS, scoped(tenant, intent.0), |row| read(tenant, row)).await
+    }
+
+    async fn linked_operation(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        object: &ObjectId,
+    ) -> Done<Option<OperationRecord>> {
+        let mut values = scoped(tenant, account.as_str());
+        values.push(object.as_str().into());
+        self.first(LINKED, values, |row| read(tenant, row)).await
+    }
+
+    async fn operations_in_review(&mut self, limit: u32) -> Done<Vec<(Tenant, OperationId)>> {
+        self.all(IN_REVIEW, vec![i64::from(limit).into()], read_name).await
+    }
+
+    async fn newest_of_account(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+    ) -> Done<Option<OperationRecord>> {
+        let values = scoped(tenant, account.as_str());
+        self.first(NEWEST_OF_ACCOUNT, values, |row| read(tenant, row)).await
+    }
+
+    async fn newest_unfinished(&mut self) -> Done<Vec<(Tenant, OperationId)>> {
+        self.all(NEWEST_UNFINISHED, Vec::new(), read_name).await
+    }
+
+    async fn operation_in_review(&mut self, id: OperationId) -> Done<Option<(Tenant, OperationId)>> {
+        self.first(ONE_IN_REVIEW, vec![id.0.into()], read_name).await
+    }
+
+    async fn payment_in_review(&mut self, intent: IntentId) -> Done<Option<(Tenant, OperationId)>> {
+        self.first(PAYMENT_IN_REVIEW, vec![intent.0.into()], read_name).await
+    }
+
+    async fn insert_operation(&mut self, row: &OperationRecord) -> Done<bool> {
+        let mut values = scoped(&row.tenant, row.id.0);
+        values.push(row.intent.0.into());
+        match &row.task {
+            Task::Pay => {
+                values.extend([
+                    row.stage.as_str().into(),
+                    row.provider_key.0.into(),
+                    row.fence.into(),
+                    row.tries.into(),
+                    row.unfinished.into(),
+                ]);
+                self.one(INSERT, values).await
+            }
+            Task::FollowUp(follow_up) => {
+                values.extend(follow_up_values(row, follow_up));
+                self.one(INSERT_FOLLOW_UP, values).await
+            }
+        }
+    }
+
+    async fn update_operation(&mut self, row: &OperationRecord, fence: i64) -> Done<bool> {
+        self.one(UPDATE, update_values(row, fence)).await
+    }
+
+    async fn due_operations(
+        &mut self,
+        now: Timestamp,
+        busy: &[MerchantId],
+        limit: u32,
+    ) -> Done<Vec<(Tenant, OperationId)>> {
+        let values = vec![now.0.into(), lines(busy), i64::from(limit).into()];
+        self.all(DUE, values, read_name).await
+    }
+
+    async fn release(&mut self, holder: Holder, now: Timestamp, until: Timestamp) -> Done<()> {
+        let values = vec![now.0.into(), holder.0.into(), until.0.into()];
+        self.session.execute(RELEASE, values).await?;
+        Ok(())
+    }
+}
 
 fn frozen_values(row: &OperationRecord) -> [Value; 6] {
     let frozen = row.frozen.as_ref();
@@ -93,7 +190,7 @@ fn state_value(row: &OperationRecord) -> Value {
 }
 
 /// The values of `INSERT_FOLLOW_UP` from the kind on.
-pub(super) fn follow_up_values(row: &OperationRecord, follow_up: &FollowUp) -> Vec<Value> {
+fn follow_up_values(row: &OperationRecord, follow_up: &FollowUp) -> Vec<Value> {
     let amount = follow_up.amount;
     let mut values = vec![
         follow_up.kind.as_str().into(),
@@ -117,7 +214,7 @@ pub(super) fn follow_up_values(row: &OperationRecord, follow_up: &FollowUp) -> V
     values
 }
 
-pub(super) fn update_values(row: &OperationRecord, fence: i64) -> Vec<Value> {
+fn update_values(row: &OperationRecord, fence: i64) -> Vec<Value> {
     let mut values = vec![state_value(row), row.stage.as_str().into()];
     values.extend(frozen_values(row));
     values.extend([
@@ -142,11 +239,11 @@ pub(super) fn update_values(row: &OperationRecord, fence: i64) -> Vec<Value> {
 }
 
 /// Which operation it is, and whose.
-pub(super) fn read_name(mut row: Row) -> Result<(Tenant, OperationId), StoreError> {
+fn read_name(mut row: Row) -> Result<(Tenant, OperationId), StoreError> {
     Ok((read_tenant(&mut row)?, OperationId(row.uuid()?)))
 }
 
-pub(super) fn read(tenant: &Tenant, mut row: Row) -> Result<OperationRecord, StoreError> {
+fn read(tenant: &Tenant, mut row: Row) -> Result<OperationRecord, StoreError> {
     Ok(OperationRecord {
         tenant: tenant.clone(),
         id: OperationId(row.uuid()?),

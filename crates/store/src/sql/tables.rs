@@ -1,18 +1,13 @@
 //! [`Tables`] over a session: binds typed rows to the statements of each table.
 
 use async_trait::async_trait;
-use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, Holder, IntentId, JournalHash, KeyKind, MerchantId, Money,
-    ObjectId, OperationId, OrderId, ProviderAccount, Timestamp,
-};
+use payment::{CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, Money, OrderId, Timestamp};
 
 use super::{
-    Row, Session, SessionError, Value, attempt, charge, checkout, idempotency_key, intent, journal, lines,
-    operation, session::unreadable,
+    Row, Session, SessionError, Value, checkout, idempotency_key, intent, journal, session::unreadable,
 };
 use crate::{
-    Answer, AttemptRecord, ChargeRecord, CheckoutRecord, Clock, IntentRecord, JournalRecord, OperationRecord,
-    StoreError, Tables, Task, Tenant,
+    Answer, CheckoutRecord, Clock, IntentRecord, JournalRecord, StoreError, Tables, Tenant,
     tables::{Abort, KeyRow},
 };
 
@@ -250,175 +245,6 @@ impl Tables for SqlTables<'_> {
         let mut values: Vec<Value> = vec![email.into()];
         values.extend(scoped(tenant, id.0));
         self.one(intent::SET_EMAIL, values).await
-    }
-
-    async fn operation(&mut self, tenant: &Tenant, id: OperationId) -> Done<Option<OperationRecord>> {
-        self.first(operation::FIND, scoped(tenant, id.0), |row| operation::read(tenant, row)).await
-    }
-
-    async fn pay_operation(&mut self, tenant: &Tenant, intent: IntentId) -> Done<Option<OperationRecord>> {
-        self.first(operation::FIND_PAY, scoped(tenant, intent.0), |row| operation::read(tenant, row)).await
-    }
-
-    async fn follow_ups(&mut self, tenant: &Tenant, intent: IntentId) -> Done<Vec<OperationRecord>> {
-        self.all(operation::FOLLOW_UPS, scoped(tenant, intent.0), |row| operation::read(tenant, row)).await
-    }
-
-    async fn linked_operation(
-        &mut self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
-        object: &ObjectId,
-    ) -> Done<Option<OperationRecord>> {
-        let mut values = scoped(tenant, account.as_str());
-        values.push(object.as_str().into());
-        self.first(operation::LINKED, values, |row| operation::read(tenant, row)).await
-    }
-
-    async fn operations_in_review(&mut self, limit: u32) -> Done<Vec<(Tenant, OperationId)>> {
-        self.all(operation::IN_REVIEW, vec![i64::from(limit).into()], operation::read_name).await
-    }
-
-    async fn newest_of_account(
-        &mut self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
-    ) -> Done<Option<OperationRecord>> {
-        let values = scoped(tenant, account.as_str());
-        self.first(operation::NEWEST_OF_ACCOUNT, values, |row| operation::read(tenant, row)).await
-    }
-
-    async fn newest_unfinished(&mut self) -> Done<Vec<(Tenant, OperationId)>> {
-        self.all(operation::NEWEST_UNFINISHED, Vec::new(), operation::read_name).await
-    }
-
-    async fn operation_in_review(&mut self, id: OperationId) -> Done<Option<(Tenant, OperationId)>> {
-        self.first(operation::ONE_IN_REVIEW, vec![id.0.into()], operation::read_name).await
-    }
-
-    async fn payment_in_review(&mut self, intent: IntentId) -> Done<Option<(Tenant, OperationId)>> {
-        self.first(operation::PAYMENT_IN_REVIEW, vec![intent.0.into()], operation::read_name).await
-    }
-
-    async fn insert_operation(&mut self, row: &OperationRecord) -> Done<bool> {
-        let mut values = scoped(&row.tenant, row.id.0);
-        values.push(row.intent.0.into());
-        match &row.task {
-            Task::Pay => {
-                values.extend([
-                    row.stage.as_str().into(),
-                    row.provider_key.0.into(),
-                    row.fence.into(),
-                    row.tries.into(),
-                    row.unfinished.into(),
-                ]);
-                self.one(operation::INSERT, values).await
-            }
-            Task::FollowUp(follow_up) => {
-                values.extend(operation::follow_up_values(row, follow_up));
-                self.one(operation::INSERT_FOLLOW_UP, values).await
-            }
-        }
-    }
-
-    async fn update_operation(&mut self, row: &OperationRecord, fence: i64) -> Done<bool> {
-        self.one(operation::UPDATE, operation::update_values(row, fence)).await
-    }
-
-    async fn due_operations(
-        &mut self,
-        now: Timestamp,
-        busy: &[MerchantId],
-        limit: u32,
-    ) -> Done<Vec<(Tenant, OperationId)>> {
-        let values = vec![now.0.into(), lines(busy), i64::from(limit).into()];
-        self.all(operation::DUE, values, operation::read_name).await
-    }
-
-    async fn release(&mut self, holder: Holder, now: Timestamp, until: Timestamp) -> Done<()> {
-        let values = vec![now.0.into(), holder.0.into(), until.0.into()];
-        self.session.execute(operation::RELEASE, values).await?;
-        Ok(())
-    }
-
-    async fn insert_attempt(&mut self, tenant: &Tenant, row: &AttemptRecord) -> Done<bool> {
-        let values = vec![
-            tenant.merchant.as_str().into(),
-            row.id.0.into(),
-            row.operation.0.into(),
-            row.number.into(),
-            row.fence.into(),
-            row.started_at.0.into(),
-        ];
-        self.one(attempt::INSERT, values).await
-    }
-
-    async fn update_attempt_outcome(&mut self, tenant: &Tenant, id: AttemptId, outcome: &str) -> Done<bool> {
-        let values = vec![outcome.into(), tenant.merchant.as_str().into(), id.0.into()];
-        self.one(attempt::OUTCOME, values).await
-    }
-
-    async fn attempts(&mut self, tenant: &Tenant, operation: OperationId) -> Done<Vec<AttemptRecord>> {
-        self.all(
-            attempt::OF_OPERATION,
-            vec![tenant.merchant.as_str().into(), operation.0.into()],
-            attempt::read,
-        )
-        .await
-    }
-
-    async fn insert_charge(&mut self, row: &ChargeRecord) -> Done<bool> {
-        let mut values: Vec<Value> = vec![
-            row.tenant.merchant.as_str().into(),
-            row.account.as_str().into(),
-            row.object.as_str().into(),
-            row.checkout.0.into(),
-            row.intent.0.into(),
-        ];
-        money(&mut values, row.amount);
-        values.extend([
-            i64::from(row.extra).into(),
-            row.reserved_minor.into(),
-            row.refunded_minor.into(),
-            row.at.0.into(),
-        ]);
-        self.one(charge::INSERT, values).await
-    }
-
-    async fn charge(
-        &mut self,
-        tenant: &Tenant,
-        account: &ProviderAccount,
-        object: &ObjectId,
-    ) -> Done<Option<ChargeRecord>> {
-        let mut values = scoped(tenant, account.as_str());
-        values.push(object.as_str().into());
-        self.first(charge::FIND, values, charge::read).await
-    }
-
-    async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Done<Vec<ChargeRecord>> {
-        self.all(charge::OF_CHECKOUT, scoped(tenant, checkout.0), charge::read).await
-    }
-
-    async fn open_extras(&mut self, limit: u32) -> Done<Vec<ChargeRecord>> {
-        self.all(charge::OPEN_EXTRAS, vec![i64::from(limit).into()], charge::read).await
-    }
-
-    async fn open_extra(&mut self, object: &ObjectId) -> Done<Option<ChargeRecord>> {
-        self.first(charge::OPEN_EXTRA, vec![object.as_str().into()], charge::read).await
-    }
-
-    async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Done<bool> {
-        let values = vec![
-            row.reserved_minor.into(),
-            row.refunded_minor.into(),
-            row.tenant.merchant.as_str().into(),
-            row.account.as_str().into(),
-            row.object.as_str().into(),
-            before.reserved_minor.into(),
-            before.refunded_minor.into(),
-        ];
-        self.one(charge::UPDATE_SUMS, values).await
     }
 
     async fn journal_head(&mut self, tenant: &Tenant, intent: IntentId) -> Done<Option<(i64, JournalHash)>> {
