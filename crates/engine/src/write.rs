@@ -28,12 +28,16 @@ impl Engine {
             other => other,
         };
         let written = match committed? {
-            Committed::Done { extra, .. } => {
+            Committed::Done { extra, other_sum, .. } => {
+                let (intent, order) = (&claimed.intent, &claimed.checkout.order);
                 if extra || anomalous {
-                    tracing::error!(intent = %claimed.intent.id, order = %claimed.checkout.order, extra,
+                    tracing::error!(intent = %intent.id, %order, extra,
                         "the provider contradicts what was known; the journal tells how, and a person has to look");
                 }
-                let intent = &claimed.intent;
+                if other_sum {
+                    tracing::error!(intent = %intent.id, %order,
+                        "the order is paid with another sum than its own; its page tells the shopper to ask the shop");
+                }
                 self.changes.changed(&intent.tenant, intent.id);
                 // Whoever still looks at the try before it is to follow.
                 intent.previous.iter().for_each(|previous| self.changes.changed(&intent.tenant, *previous));

@@ -496,6 +496,8 @@ pub enum Committed {
         paid: bool,
         /// Whether the charge was an extra.
         extra: bool,
+        /// Whether the charge that paid it took another sum than the checkout's.
+        other_sum: bool,
     },
     /// Another holder has the operation: nothing was written (R14).
     Stale {

@@ -5,7 +5,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use payment::{NotExecutedReason, OperationKind, RefundStatus};
+use engine::Verdict;
+use payment::{Ending, NotExecutedReason, ObjectStatus, OperationKind, OrderId, RefundStatus};
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -17,8 +18,9 @@ use crate::{
     bank::{Fault, pending},
     follow_ups::{KINDS, finish, open, ready_for, refund, step, sum_of},
     merchant::{ACCOUNT, secret_of},
+    review::{in_review, resolve},
     scenarios,
-    world::{HOUR, World},
+    world::{HOUR, World, rub},
 };
 
 scenarios! {
@@ -28,6 +30,8 @@ scenarios! {
     fault_49b_so_do_questions_about_them,
     fault_49b_a_firewall_that_turns_us_away_alarms_too,
     fault_31_a_clock_that_is_off_is_told_in_words,
+    r25_money_of_another_sum_that_a_person_counts_for_an_order_is_told_once,
+    r25_late_money_of_an_order_that_has_another_sum_now_is_told_once,
     what_passes_by_itself_alarms_nobody,
 }
 
@@ -141,6 +145,36 @@ async fn fault_49b_a_firewall_that_turns_us_away_alarms_too(world: World) {
         let told = log.alarms();
         assert_eq!(told.len(), alarms, "{told:?}");
         assert!(told.iter().all(|line| line.contains("not in the provider's own words")), "{told:?}");
+    }
+}
+
+const OTHER_SUM: &str = "another sum than its own";
+
+async fn r25_money_of_another_sum_that_a_person_counts_for_an_order_is_told_once(world: World) {
+    let (engine, (log, _guard)) = (world.engine(), Log::open());
+    for (order, sum, alarms) in [("1", "1499.00", 1), ("2", "1500.00", 0)] {
+        let offer = in_review(&world, &engine, order, Fault::LoseRequest).await;
+        let by_hand = world.bank.stranger_pays(ACCOUNT, &OrderId::parse("till").unwrap(), rub(sum));
+        log.told(OTHER_SUM);
+        resolve(&engine, offer.intent.id, Verdict::Charged(by_hand)).await;
+        let told = log.told(OTHER_SUM);
+        assert_eq!(told.len(), alarms, "{told:?}");
+        assert!(told.iter().all(|line| line.contains(&offer.intent.id.to_string())), "{told:?}");
+    }
+}
+
+/// Its first intent was declined, and it was opened again for less.
+async fn r25_late_money_of_an_order_that_has_another_sum_now_is_told_once(world: World) {
+    let (engine, (log, _guard)) = (world.engine(), Log::open());
+    engine.start().await.unwrap();
+    world.bank.decides(ObjectStatus::Ended(Ending::Declined { code: "insufficient_funds".into() }));
+    let offer = world.paying(&engine, "1").await;
+    world.offer_for(&engine, "1", "1200.00", "again").await;
+    world.bank.moves(offer.intent.id, ObjectStatus::Succeeded);
+    let merchant = world.merchant().await;
+    for alarms in [1, 0] {
+        engine.sweep_merchant(&merchant).await.unwrap();
+        assert_eq!(log.told(OTHER_SUM).len(), alarms);
     }
 }
 

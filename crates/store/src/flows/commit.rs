@@ -1,6 +1,6 @@
 //! Writes what came of a claim, fenced: state, journal, charges, wake-up and replay in one transaction.
 
-use payment::{CheckoutStatus, KeyKind, OperationKind, OperationState, Timestamp};
+use payment::{CheckoutStatus, KeyKind, Money, OperationKind, OperationState, Timestamp};
 
 use super::{journal, outbox, promised, won};
 use crate::{
@@ -12,6 +12,8 @@ use crate::{
 const ANOMALY: &str = "anomaly";
 /// Its evidence where a paid checkout was charged again.
 const EXTRA_CHARGE: &str = "extra_charge";
+/// Its evidence where the charge that paid the checkout took another sum than the checkout's.
+const OTHER_SUM: &str = "other_sum";
 
 /// The flow. A holder whose fence is not the newest writes nothing (R14).
 pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, Abort> {
@@ -23,7 +25,7 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     {
         // Only this fence's holder writes this: the commit is already there, its answer was lost. Had the holder come to two
         // conclusions, the second is stale: nobody may be told what is not written.
-        return already(tables, commit, &operation).await;
+        return already(tables, commit, &checkout, &operation).await;
     }
     let overtaken = commit.touches_intent && intent.version != commit.version;
     if operation.fence != commit.fence || overtaken || operation.lease.is_none() {
@@ -42,13 +44,14 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     if let Some((attempt, outcome)) = &commit.ended {
         won(tables.update_attempt_outcome(tenant, *attempt, outcome).await?)?;
     }
-    let (paid, extra) = charge(tables, commit, &checkout, now).await?;
+    let (taken, extra) = charge(tables, commit, &checkout, now).await?;
+    let (paid, other_sum) = (taken.is_some(), taken.is_some_and(|taken| taken != checkout.amount));
     let mut changes = commit.changes.clone();
     let after = if commit.touches_intent { commit.state.name() } else { before };
     let state = after.as_str();
     changes.extend(commit.anomalies.iter().map(|anomaly| anomaly_line(anomaly.as_str(), state)));
-    if extra {
-        changes.push(anomaly_line(EXTRA_CHARGE, state));
+    for (is_so, what) in [(other_sum, OTHER_SUM), (extra, EXTRA_CHARGE)] {
+        changes.extend(is_so.then(|| anomaly_line(what, state)));
     }
     journal::append(tables, tenant, commit.intent, now, &changes).await?;
     if let Some(answer) = &commit.answer {
@@ -57,7 +60,7 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     }
     let change = outbox::Change { checkout: &checkout, intent: &intent, steps: &commit.changes, after, paid };
     outbox::emit(tables, &change, now).await?;
-    Ok(Committed::Done { paid, extra })
+    Ok(Committed::Done { paid, extra, other_sum })
 }
 
 fn is_written(commit: &Commit, operation: &OperationRecord, intent: &IntentRecord) -> bool {
@@ -86,17 +89,19 @@ fn anomaly_line(what: &str, state: &'static str) -> Change {
 async fn already(
     tables: &mut dyn Tables,
     commit: &Commit,
+    checkout: &CheckoutRecord,
     operation: &OperationRecord,
 ) -> Result<Committed, Abort> {
-    let (mut paid, mut extra) = (false, false);
+    let (mut paid, mut extra, mut other_sum) = (false, false, false);
     for charge in &commit.charges {
         let row = tables.charge(&commit.tenant, &charge.account, &charge.object).await?;
         // What was recorded before this commit was no news then either.
         if let Some(row) = row.filter(|row| operation.looked_at == Some(row.at)) {
             (paid, extra) = (paid || !row.extra, extra || row.extra);
+            other_sum |= !row.extra && row.amount != checkout.amount;
         }
     }
-    Ok(Committed::Done { paid, extra })
+    Ok(Committed::Done { paid, extra, other_sum })
 }
 
 async fn release(
@@ -201,16 +206,17 @@ async fn settle_sums(
     won(tables.update_charge_sums(&settled, &charge).await?)
 }
 
-/// Records the objects that took money. The first makes the checkout paid, whatever its status was; others are extras.
+/// Records the objects that took money. The first makes the checkout paid, whatever its status was, and its sum is told; others are
+/// extras.
 async fn charge(
     tables: &mut dyn Tables,
     commit: &Commit,
     checkout: &CheckoutRecord,
     now: Timestamp,
-) -> Result<(bool, bool), Abort> {
-    let (mut paid, mut extras) = (false, false);
+) -> Result<(Option<Money>, bool), Abort> {
+    let (mut taken, mut extras) = (None, false);
     for charge in &commit.charges {
-        let extra = paid || checkout.status == CheckoutStatus::Paid;
+        let extra = taken.is_some() || checkout.status == CheckoutStatus::Paid;
         let row = ChargeRecord {
             tenant: commit.tenant.clone(),
             account: charge.account.clone(),
@@ -227,11 +233,11 @@ async fn charge(
             continue;
         }
         won(tables.insert_charge(&row).await?)?;
-        (paid, extras) = (paid || !extra, extras || extra);
+        (taken, extras) = (taken.or((!extra).then_some(row.amount)), extras || extra);
     }
-    if paid {
+    if taken.is_some() {
         let status = CheckoutStatus::Paid;
         won(tables.update_checkout_status(&commit.tenant, commit.checkout, checkout.status, status).await?)?;
     }
-    Ok((paid, extras))
+    Ok((taken, extras))
 }

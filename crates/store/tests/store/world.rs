@@ -135,7 +135,7 @@ impl World {
     /// Writes an outcome that must be taken; whether it paid, whether it was an extra.
     pub async fn commit(&self, commit: Commit) -> (bool, bool) {
         let committed = self.store.commit(commit).await.unwrap();
-        let Committed::Done { paid, extra } = committed else { panic!("{committed:?}") };
+        let Committed::Done { paid, extra, .. } = committed else { panic!("{committed:?}") };
         (paid, extra)
     }
 

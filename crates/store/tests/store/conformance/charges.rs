@@ -13,6 +13,7 @@ behaviours!(
     fault_63_of_several_charges_in_one_commit_the_first_pays,
     fault_63_a_known_charge_beside_a_new_one_is_no_news,
     fault_63_extras_of_a_paid_checkout_are_extras_each,
+    r25_a_charge_that_pays_another_sum_than_the_checkouts_is_told,
     fault_15_several_charges_are_told_again_as_they_were,
     equal_objects_of_two_accounts_are_two_charges,
 );
@@ -28,7 +29,7 @@ async fn fault_63_of_several_charges_in_one_commit_the_first_pays(world: World) 
     twice.charges.push(Charge { amount: rub("700.00"), ..charge(object("object-2")) });
     twice.charges.push(charge(object("object-3")));
     let first = world.store.commit(twice).await.unwrap();
-    assert_eq!(first, Committed::Done { paid: true, extra: true });
+    assert_eq!(first, Committed::Done { paid: true, extra: true, other_sum: false });
     let story = world.story(claim.intent.id).await;
     let expected =
         [("object-1", "1500.00", false), ("object-2", "700.00", true), ("object-3", "1500.00", true)];
@@ -39,6 +40,27 @@ async fn fault_63_of_several_charges_in_one_commit_the_first_pays(world: World) 
     }
     assert_eq!(world.checkout(claim.checkout.id).await.0.status, CheckoutStatus::Paid);
     assert_eq!(story.journal.last().unwrap().line.evidence, "extra_charge");
+}
+
+/// Of an extra no sum is expected.
+async fn r25_a_charge_that_pays_another_sum_than_the_checkouts_is_told(world: World) {
+    let claim = world.sent("order-1").await;
+    let mut less = outcome(&claim, succeeded("object-1"));
+    less.charges = vec![Charge { amount: rub("1499.99"), ..charge(object("object-1")) }];
+    let first = world.store.commit(less.clone()).await.unwrap();
+    assert_eq!(first, Committed::Done { paid: true, extra: false, other_sum: true });
+    assert_eq!(world.store.commit(less).await.unwrap(), first, "its answer was lost");
+    let told = async || {
+        let journal = world.story(claim.intent.id).await.journal;
+        journal.iter().filter(|row| row.line.evidence == "other_sum").count()
+    };
+    assert_eq!(told().await, 1, "once");
+    let looked = world.looked(claim.intent.id).await;
+    let mut extra = outcome(&looked, looked.intent.state.clone());
+    extra.charges = vec![Charge { amount: rub("7.00"), ..charge(object("object-2")) }];
+    let second = world.store.commit(extra).await.unwrap();
+    assert_eq!(second, Committed::Done { paid: false, extra: true, other_sum: false });
+    assert_eq!(told().await, 1);
 }
 
 async fn fault_63_a_known_charge_beside_a_new_one_is_no_news(world: World) {

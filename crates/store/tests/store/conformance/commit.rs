@@ -88,7 +88,7 @@ async fn fault_15_the_same_commit_again_is_recognised(world: World) {
     let commit = outcome(&claim, succeeded("object-1"));
     let first = world.store.commit(commit.clone()).await.unwrap();
     let story = world.story(claim.intent.id).await;
-    assert_eq!(first, Committed::Done { paid: true, extra: false });
+    assert_eq!(first, Committed::Done { paid: true, extra: false, other_sum: false });
     assert_eq!(world.store.commit(commit).await.unwrap(), first);
     assert_eq!(world.story(claim.intent.id).await, story, "it is not written twice");
 }
