@@ -9,7 +9,7 @@ use store::{Asked, CheckoutRecord, Claimed, Commit, IntentRecord, Stage, Task};
 use crate::{
     Engine, EngineError, Moments,
     failpoint::failpoint,
-    frozen::FrozenRequest,
+    frozen::{FrozenRequest, account_in},
     listing::OurTime,
     observe::{InHand, outcome_words},
     shared_listing::{Shared, SharedListing, widened},
@@ -66,7 +66,7 @@ impl Engine {
 
     async fn drive_pay(&self, claim: &Claim) -> Result<Driven, EngineError> {
         let claimed = &claim.work;
-        let mut hand = InHand::new(claimed);
+        let mut hand = InHand::new(claimed, account_in(&claimed.operation)?);
         if claimed.unanswered && hand.state.name() == StateName::Processing {
             hand.apply(Event::TakenOver, "a send of an earlier holder has no answer".to_owned())?;
         }

@@ -1,6 +1,7 @@
 //! What a first dispatch freezes, as bytes under one seal: the request's body, and the secret of the account it went to. The merchant
 //! may move to another account in mid-flight, and its row then holds another account's secret.
 
+use payment::ProviderAccount;
 use providers::{Account, Secret};
 use store::{Frozen, OperationRecord, StoreError, Tenant};
 
@@ -39,6 +40,16 @@ pub(crate) struct FrozenRequest {
     pub(crate) body: Vec<u8>,
 }
 
+fn request_of(operation: &OperationRecord) -> Result<&Frozen, EngineError> {
+    let missing = || StoreError::Unreadable("a claimed operation has no frozen request".to_owned());
+    Ok(operation.frozen.as_ref().ok_or_else(missing)?)
+}
+
+/// The account that an operation's request is frozen for, whether or not it can be asked.
+pub(crate) fn account_in(operation: &OperationRecord) -> Result<ProviderAccount, EngineError> {
+    Ok(request_of(operation)?.account.clone())
+}
+
 impl Engine {
     /// The account and the request an operation was frozen with (R15).
     pub(crate) async fn frozen(
@@ -67,8 +78,7 @@ impl Engine {
     }
 
     fn frozen_of<'o>(&self, operation: &'o OperationRecord) -> Result<&'o Frozen, EngineError> {
-        let missing = || StoreError::Unreadable("a claimed operation has no frozen request".to_owned());
-        let frozen = operation.frozen.as_ref().ok_or_else(missing)?;
+        let frozen = request_of(operation)?;
         if frozen.provider != self.provider.name() {
             return Err(EngineError::UnknownProvider(frozen.provider.clone()));
         }

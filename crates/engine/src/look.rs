@@ -35,7 +35,7 @@ impl Engine {
         };
         failpoint!("look.claimed");
         let (account, account_id) = self.account_for(&claimed).await?;
-        let mut hand = InHand::new(&claimed).seen_by(account_id);
+        let mut hand = InHand::new(&claimed, account_id);
         let looked = match self.provider.query(&account, object).await {
             // Whoever made us look named the wrong intent: that is no word about this one.
             Reply::Object(seen)
@@ -68,7 +68,7 @@ impl Engine {
             Looking::Held => return Ok(false),
             Looking::NotFound => return Err(gone(intent)),
         };
-        let mut hand = InHand::new(&claimed).seen_by(account.clone());
+        let mut hand = InHand::new(&claimed, account.clone());
         hand.observe(seen, "found by the sweep")?;
         self.write_look(&claimed, hand).await
     }

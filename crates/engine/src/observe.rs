@@ -19,7 +19,7 @@ pub(crate) struct InHand {
     /// Whether the provider showed since that its object holds the money.
     pub(crate) shows_hold: bool,
     /// Whose objects are seen: the account the request was frozen for, or the one that is asked.
-    account: Option<ProviderAccount>,
+    account: ProviderAccount,
     terms: Terms,
     /// What it is for, where that is asked.
     order: Option<OrderId>,
@@ -27,12 +27,19 @@ pub(crate) struct InHand {
 }
 
 impl InHand {
-    pub(crate) fn new(claimed: &Claimed) -> Self {
+    /// The objects to come are this account's.
+    pub(crate) fn new(claimed: &Claimed, account: ProviderAccount) -> Self {
         let order = Some(claimed.checkout.order.clone());
-        Self { order, ..Self::of(&claimed.intent, &claimed.operation, claimed.now) }
+        Self { order, ..Self::of(&claimed.intent, &claimed.operation, account, claimed.now) }
     }
 
-    pub(crate) fn of(intent: &IntentRecord, operation: &OperationRecord, now: Timestamp) -> Self {
+    /// The same, of rows that nobody claimed.
+    pub(crate) fn of(
+        intent: &IntentRecord,
+        operation: &OperationRecord,
+        account: ProviderAccount,
+        now: Timestamp,
+    ) -> Self {
         // A refund's object is a refund, and none of the intent's.
         let object = if operation.task == Task::Pay { operation.object.clone() } else { None };
         Self {
@@ -43,17 +50,11 @@ impl InHand {
             charges: Vec::new(),
             anomalies: Vec::new(),
             shows_hold: false,
-            account: operation.frozen.as_ref().map(|frozen| frozen.account.clone()),
+            account,
             terms: Terms { intent: intent.id, amount: intent.amount },
             order: None,
             now,
         }
-    }
-
-    /// The objects to come are this account's.
-    pub(crate) fn seen_by(mut self, account: ProviderAccount) -> Self {
-        self.account = Some(account);
-        self
     }
 
     /// Whether anything happened to it.
@@ -95,8 +96,7 @@ impl InHand {
         if let Reply::NotExecuted { reason: NotAuthorized | NotFound, .. }
         | Reply::Unknown { turned_away: Some(NotAuthorized | NotFound), .. } = reply
         {
-            let account = self.account.as_ref().map_or("", ProviderAccount::as_str);
-            tracing::error!(intent = %self.terms.intent, account, words = %no_object_words(reply),
+            tracing::error!(intent = %self.terms.intent, account = self.account.as_str(), words = %no_object_words(reply),
                 "the provider turns us away: check the merchant's account and secret");
         }
     }
@@ -147,11 +147,8 @@ impl InHand {
         for effect in effects {
             match effect {
                 Effect::Charge { object } => {
-                    self.charges.extend(self.account.clone().map(|account| Charge {
-                        account,
-                        object,
-                        amount: self.terms.amount,
-                    }))
+                    let (account, amount) = (self.account.clone(), self.terms.amount);
+                    self.charges.push(Charge { account, object, amount });
                 }
                 Effect::Anomaly(anomaly) => self.anomalies.push(anomaly),
             }

@@ -307,7 +307,7 @@ impl Engine {
     ) -> Result<bool, EngineError> {
         let Some((intent, operation)) = &standing.intent else { return Ok(false) };
         let now = intent.created_at;
-        let mut hand = InHand::of(intent, operation, now).seen_by(account.clone());
+        let mut hand = InHand::of(intent, operation, account.clone(), now);
         hand.observe(seen.clone(), "")?;
         let uncharged = !hand.charges.is_empty() && standing.charge.is_none();
         if uncharged || hand.state.name() != intent.state.name() {

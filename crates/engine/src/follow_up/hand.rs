@@ -2,7 +2,7 @@
 
 use payment::{
     AttemptId, Mismatch, ObjectId, ObjectStatus, Observation, OperationEvent, OperationId, OperationKind,
-    OperationState, RefundObservation, RefundStatus, Timestamp, UnknownReason,
+    OperationState, ProviderAccount, RefundObservation, RefundStatus, Timestamp, UnknownReason,
 };
 use providers::Reply;
 use store::{Change, Claimed, FollowUp};
@@ -28,14 +28,15 @@ pub(super) struct FollowUpInHand<'c> {
 }
 
 impl<'c> FollowUpInHand<'c> {
-    pub(super) fn new(claimed: &Claimed, follow_up: &'c FollowUp) -> Self {
+    /// The objects to come are this account's.
+    pub(super) fn new(claimed: &Claimed, follow_up: &'c FollowUp, account: ProviderAccount) -> Self {
         Self {
             id: claimed.operation.id,
             follow_up,
             state: follow_up.state.clone(),
             object: None,
             changes: Vec::new(),
-            intent: InHand::new(claimed),
+            intent: InHand::new(claimed, account),
             ended: None,
             retry_after_ms: None,
             absent_since: claimed.operation.absent_since,

@@ -15,6 +15,7 @@ use crate::{
     Engine, EngineError,
     drive::{CLOCKS_DIFFER_MS, Claim, Driven},
     failpoint::failpoint,
+    frozen::account_in,
     observe::outcome_words,
 };
 
@@ -28,7 +29,7 @@ impl Engine {
         follow_up: &FollowUp,
     ) -> Result<Driven, EngineError> {
         let claimed = &claim.work;
-        let mut hand = FollowUpInHand::new(claimed, follow_up);
+        let mut hand = FollowUpInHand::new(claimed, follow_up, account_in(&claimed.operation)?);
         if claimed.unanswered && matches!(hand.state, OperationState::Processing { .. }) {
             hand.apply(OperationEvent::TakenOver, "a send of an earlier holder has no answer".to_owned());
         }

@@ -12,6 +12,7 @@ use crate::{
     Engine, EngineError,
     drive::CLOCKS_DIFFER_MS,
     follow_up::{KEY_DEAD_MS, key_is_dead},
+    frozen::account_in,
     listing::OurTime,
     observe::{InHand, status_words},
 };
@@ -254,7 +255,7 @@ impl Engine {
             changes,
             wake_in_ms: open.then(|| self.wait_ms(claimed, None)),
             out_of_turn: true,
-            ..self.commit_of(claimed, InHand::new(claimed))
+            ..self.commit_of(claimed, InHand::new(claimed, account_in(&claimed.operation)?))
         };
         if self.write(claimed, commit).await? { Ok(resolved) } else { refused(HELD) }
     }

@@ -8,6 +8,7 @@ use super::{Grounds, HELD, Resolved, Unaskable, Verdict, done, refused, suspects
 use crate::{
     Claim, Engine, EngineError,
     follow_up::KEY_DEAD_MS,
+    frozen::account_in,
     observe::{InHand, status_words},
 };
 
@@ -34,7 +35,7 @@ impl Engine {
                 Looking::Held => return refused(HELD),
                 Looking::NotFound => return refused(format!("{intent} is gone")),
             };
-            let mut hand = InHand::new(&claim.work);
+            let mut hand = InHand::new(&claim.work, account_in(&claim.work.operation)?);
             let resolved = self.judge(&claim, &mut hand, &verdict, grounds).await?;
             if self.write_look(&claim.work, hand).await? {
                 if let (Verdict::Charged(object), Resolved::Done(_)) = (&verdict, &resolved) {
@@ -100,7 +101,6 @@ impl Engine {
         hand.apply(Event::JudgedCharged { object: object.clone() }, words)?;
         // What was taken is written down, not what was asked for.
         for charge in &mut hand.charges {
-            charge.account = account_id.clone();
             charge.amount = seen.amount;
         }
         paid(claimed, hand, object, seen.amount)

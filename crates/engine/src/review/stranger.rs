@@ -131,7 +131,7 @@ impl Engine {
             Looking::Held | Looking::NotFound => return Ok(Err(HELD.to_owned())),
         };
         let state = claimed.intent.state.name().as_str();
-        let mut hand = InHand::new(&claimed);
+        let mut hand = InHand::new(&claimed, stranger.account.clone());
         hand.changes.push(Change {
             from: state,
             event: "stranger_linked".to_owned(),
