@@ -54,6 +54,8 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
     paid.intent.paid_at = Some("2026-11-30T07:00:00Z".to_owned());
     let mut twice = paid.clone();
     twice.intent.extra_charge = Some(ExtraCharge::ToBeReturned);
+    let mut other_sum = paid.clone();
+    other_sum.checkout.charged = Some(Amount::new("1499.00", "RUB"));
     let mut noted = page(CheckoutStatus::Open, IntentState::Created);
     noted.notice = Some(Notice::TermsChanged);
     vec![
@@ -68,6 +70,7 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
         ("needs_review", review),
         ("succeeded", paid),
         ("succeeded-twice", twice),
+        ("succeeded-other-sum", other_sum),
         ("declined", declined),
         ("canceled", page(CheckoutStatus::Canceled, IntentState::Canceled)),
         ("expired", page(CheckoutStatus::Expired, IntentState::Expired)),
@@ -101,6 +104,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             status,
             order_id: "123".to_owned(),
             amount: amount.clone(),
+            charged: None,
             description: Some("Кофемолка Bravo".to_owned()),
             url: String::new(),
             client_token: "ct_test".to_owned(),
@@ -115,6 +119,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             object: "payment_intent".to_owned(),
             state,
             amount,
+            charged: None,
             checkout_id: "co_01kbb2r7yq8f4m0w9t3x".to_owned(),
             checkout_version: 1,
             order_id: "123".to_owned(),

@@ -51,8 +51,10 @@ impl Seen {
             decline: answer.text(&["decline", "code"]),
             // Anything but a web address has no business in a link.
             bank_url: answer.text(&["next_action", "url"]).filter(|url| url.starts_with("http")),
-            // A page that was made before an extra charge was known thanks for one charge.
-            behind: answer.flag(&["behind"]) || answer.text(&["extra_charge"]).is_some(),
+            // A page that was made before an extra charge was known thanks for one charge, and one that was made before any, for its sum.
+            behind: answer.flag(&["behind"])
+                || answer.text(&["extra_charge"]).is_some()
+                || is_other_sum(answer),
             closed: answer.flag(&["closed"]),
             stuck: answer.flag(&["progress", "held"])
                 || answer.text(&["progress", "unreached_until"]).is_some(),
@@ -74,6 +76,14 @@ impl Seen {
             released_by: None,
         }
     }
+}
+
+/// Whether another sum was charged than the page shows.
+fn is_other_sum(answer: &impl Answer) -> bool {
+    ["value", "currency"].into_iter().any(|part| {
+        let charged = answer.text(&["charged", part]);
+        charged.is_some() && charged != answer.text(&["amount", part])
+    })
 }
 
 /// The stable word of a [`contract::Problem`]; `None` where somebody else on the way answered.

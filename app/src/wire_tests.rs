@@ -33,6 +33,7 @@ fn intent() -> PaymentIntent {
         object: "payment_intent".into(),
         state: IntentState::Declined,
         amount: Amount::new("1500.00", "RUB"),
+        charged: None,
         checkout_id: "co_1".into(),
         checkout_version: 1,
         order_id: "123".into(),
@@ -87,6 +88,17 @@ fn a_page_that_thanks_for_one_charge_is_made_anew_where_there_is_another() {
     assert!(!Seen::read(&on_the_wire(&paid)).unwrap().behind);
     paid.extra_charge = Some(ExtraCharge::ToBeReturned);
     assert!(Seen::read(&on_the_wire(&paid)).unwrap().behind);
+}
+
+#[test]
+fn r25_a_page_that_shows_another_sum_than_was_charged_is_made_anew() {
+    let mut paid = PaymentIntent { state: IntentState::Succeeded, behind: false, ..intent() };
+    for (value, currency, behind) in
+        [("1500.00", "RUB", false), ("1499.00", "RUB", true), ("1500.00", "KZT", true)]
+    {
+        paid.charged = Some(Amount::new(value, currency));
+        assert_eq!(Seen::read(&on_the_wire(&paid)).unwrap().behind, behind, "{value} {currency}");
+    }
 }
 
 #[test]
@@ -146,6 +158,7 @@ fn a_problem_is_known_by_its_code_and_brings_the_new_terms() {
         status: CheckoutStatus::Open,
         order_id: "123".into(),
         amount: Amount::new("1700.00", "RUB"),
+        charged: None,
         description: Some("Bravo".into()),
         url: String::new(),
         client_token: "ct_1".into(),

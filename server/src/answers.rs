@@ -62,6 +62,7 @@ pub(crate) fn checkout_view(
         status: status(checkout.status),
         order_id: checkout.order.to_string(),
         amount: amount(checkout.amount),
+        charged: None,
         description: checkout.description.clone(),
         url: format!("{public_url}/pay/{}?token={token}", checkout.id),
         client_token: token.to_owned(),
@@ -75,6 +76,18 @@ pub(crate) fn checkout_view(
         created_at: rfc3339(checkout.created_at),
         expires_at: rfc3339(checkout.expires_at),
     }
+}
+
+/// A checkout as it is now, with what the charge that paid it took. What is answered to those who change it says nothing of charges:
+/// a repeat gets the same.
+pub(crate) fn checkout_with_charge(view: Checkout, story: &Story) -> Checkout {
+    Checkout { charged: charged(story), ..view }
+}
+
+/// What the charge that paid the checkout took.
+fn charged(story: &Story) -> Option<Amount> {
+    let paying = story.charges.iter().find(|charge| !charge.extra)?;
+    Some(amount(paying.amount))
 }
 
 pub(crate) fn status(status: payment::CheckoutStatus) -> CheckoutStatus {
@@ -108,6 +121,7 @@ pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> P
         object: "payment_intent".to_owned(),
         state: state(intent.state.name()),
         amount: amount(intent.amount),
+        charged: None,
         checkout_id: intent.checkout.to_string(),
         checkout_version: intent.checkout_version,
         order_id: checkout.order.to_string(),
@@ -137,13 +151,13 @@ pub(crate) fn with_progress(view: PaymentIntent, story: &Story) -> PaymentIntent
     PaymentIntent { progress: progress::progress(view.state, story), ..view }
 }
 
-/// An intent with what becomes of charges beyond the one that paid the checkout.
+/// An intent with what the charge that paid its checkout took, and with what becomes of those beyond it.
 pub(crate) fn with_charges(view: PaymentIntent, story: &Story) -> PaymentIntent {
     let mut extras = story.charges.iter().filter(|charge| charge.extra).peekable();
     let any = extras.peek().is_some();
     let returned = extras.all(|charge| charge.refunded_minor >= charge.amount.minor());
     let extra = if returned { ExtraCharge::Returned } else { ExtraCharge::ToBeReturned };
-    PaymentIntent { extra_charge: any.then_some(extra), ..view }
+    PaymentIntent { charged: charged(story), extra_charge: any.then_some(extra), ..view }
 }
 
 /// An intent as its merchant may see it: with operation, attempts, external id and journal (R8, R24).

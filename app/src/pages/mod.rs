@@ -152,8 +152,16 @@ impl Page {
         self.lang.say(name)
     }
 
+    /// What is to be paid; once it is, what was charged.
     fn amount(&self) -> String {
-        self.lang.write_amount(&self.checkout.amount)
+        self.lang.write_amount(self.checkout.charged.as_ref().unwrap_or(&self.checkout.amount))
+    }
+
+    /// What was to be paid, where another sum was charged.
+    fn other_due(&self) -> Option<String> {
+        let due = &self.checkout.amount;
+        self.checkout.charged.as_ref().filter(|charged| *charged != due)?;
+        Some(self.lang.write_amount(due))
     }
 
     fn last4(&self) -> Option<String> {

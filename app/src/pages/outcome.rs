@@ -79,11 +79,26 @@ fn UnderWay(page: Arc<Page>) -> impl IntoView {
     }
 }
 
+/// Both sums, where not that of the order was charged.
+#[component]
+fn OtherSum(page: Arc<Page>) -> impl IntoView {
+    page.other_due().map(|due| {
+        view! {
+            <p class="note">
+                {page.lang.say_with("other-sum-charged", "amount", &page.amount())}
+                " "
+                {page.lang.say_with("other-sum-due", "amount", &due)}
+            </p>
+        }
+    })
+}
+
 /// It is.
 #[component]
 fn Ended(page: Arc<Page>) -> impl IntoView {
     view! {
         <Screen page=page.clone() clone:page name="succeeded" mark=Mark::Good title="succeeded-title" lead=page.paid_lead()>
+            <OtherSum page=page.clone() />
             <Facts page=page.clone() />
             <Back page=page.clone() main=true />
         </Screen>

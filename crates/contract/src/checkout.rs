@@ -79,6 +79,9 @@ pub struct Checkout {
     pub order_id: String,
     /// What is to be paid.
     pub amount: Amount,
+    /// Once it is paid: what the charge that paid it took, which may be another sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charged: Option<Amount>,
     /// Shown to the shopper.
     #[serde(default)]
     pub description: Option<String>,

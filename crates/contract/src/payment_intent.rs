@@ -105,6 +105,9 @@ pub struct PaymentIntent {
     pub state: IntentState,
     /// What is paid.
     pub amount: Amount,
+    /// Once its checkout is paid: what the charge that paid it took, which may be another sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charged: Option<Amount>,
     /// `co_…`.
     pub checkout_id: String,
     /// The version of the checkout it pays.

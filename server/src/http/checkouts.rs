@@ -3,16 +3,18 @@
 use axum::{Json, body::Body, extract::State, http::HeaderMap, response::Response};
 use contract::{Checkout, CreateCheckout};
 use engine::CheckoutOutcome;
-use payment::{CheckoutId, KeyKind};
+use payment::{CheckoutId, CheckoutStatus, KeyKind};
 use store::{CheckoutRecord, IntentRecord, KeyUse, MerchantRecord, StoreError, Tenant};
 
 use super::{
     ApiError, App, Code, Id,
     body::read_json,
     caller::{self, Caller},
-    idempotency, terms,
+    idempotency,
+    payment_intents::story,
+    terms,
 };
-use crate::answers::checkout_view;
+use crate::answers::{checkout_view, checkout_with_charge};
 
 /// When to come back while an account is being read, s.
 const GATED_S: u32 = 10;
@@ -54,7 +56,20 @@ pub(super) async fn show(
 ) -> Result<Json<Checkout>, ApiError> {
     let id: CheckoutId = id.parse().map_err(|_| not_found())?;
     let (checkout, intent) = find(&app, &caller, id).await?;
-    Ok(Json(checkout_view(&app.public_url, &checkout, &intent, &app.engine.token(&checkout))))
+    Ok(Json(view(&app, &checkout, &intent).await?))
+}
+
+/// As it is now.
+pub(super) async fn view(
+    app: &App,
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+) -> Result<Checkout, ApiError> {
+    let view = checkout_view(&app.public_url, checkout, intent, &app.engine.token(checkout));
+    if checkout.status != CheckoutStatus::Paid {
+        return Ok(view);
+    }
+    Ok(checkout_with_charge(view, &story(app, intent).await?))
 }
 
 /// A checkout with its newest intent.

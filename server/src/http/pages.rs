@@ -20,7 +20,7 @@ use super::{
     checkouts,
     payment_intents::shopper_view,
 };
-use crate::{answers::checkout_view, ids};
+use crate::ids;
 
 pub(super) use forms::{again, check, email, release, submit};
 
@@ -154,7 +154,7 @@ async fn page(
         nonce: ids::random_text(),
         assets: (*app.assets).clone(),
         shop_name: merchant.name.clone(),
-        checkout: checkout_view(&app.public_url, checkout, intent, &app.engine.token(checkout)),
+        checkout: checkouts::view(app, checkout, intent).await?,
         intent: shopper_view(app, checkout, intent).await?,
         email: intent.email.clone().or_else(|| checkout.email.clone()),
         return_url: checkout.return_url.clone(),

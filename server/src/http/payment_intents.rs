@@ -103,7 +103,8 @@ async fn is_blocked(app: &App, checkout: &CheckoutRecord) -> Result<bool, ApiErr
     app.run(async move { store.is_blocked(tenant, order).await.map_err(StoreError::into) }).await
 }
 
-async fn story(app: &App, intent: &IntentRecord) -> Result<Story, ApiError> {
+/// All that is known of an intent and of what its checkout was charged.
+pub(super) async fn story(app: &App, intent: &IntentRecord) -> Result<Story, ApiError> {
     let (store, tenant, id) = (app.engine.store.clone(), intent.tenant.clone(), intent.id);
     let story = app.run(async move { store.story(tenant, id).await.map_err(StoreError::into) }).await?;
     story.ok_or_else(not_found)

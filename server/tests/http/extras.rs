@@ -1,11 +1,11 @@
-//! An order that is paid twice at the provider: what its page and its merchant are told of the second charge.
+//! An order that is paid twice at the provider, or with another sum: what its page and its merchant are told of it.
 
 use engine::{Grounds, Resolved, Verdict};
 use serde_json::{Value, json};
 
-use crate::support::{ACCOUNT_SECRET, GOOD, Setup, World, eventually, text};
+use crate::support::{ACCOUNT_SECRET, ALPHA, DECLINED, GOOD, Setup, World, eventually, order, text};
 
-/// Takes money for an order that is paid, as a key that the provider forgot would; the bank tells us of it.
+/// Takes money for an order whose try has ended, as a key that the provider forgot would; the bank tells us of it.
 async fn charge_again(world: &World, checkout: &Value) -> String {
     let body = json!({
         "amount": checkout["amount"], "capture": true, "payment_token": world.bank.token(GOOD).await,
@@ -62,4 +62,36 @@ async fn fault_49_a_second_charge_is_told_and_nobody_is_thanked_for_one() {
     for html in pages(&world, &checkout).await {
         assert!(html.contains("it was given back") && !html.contains("Charged once"));
     }
+}
+
+/// Its first try's money comes after it was opened again for less.
+#[tokio::test]
+async fn r25_the_sum_that_was_charged_is_told_where_it_is_not_the_orders() {
+    let world = World::with(Setup { notified: true, ..Setup::default() }).await;
+    let first = world.checkout("1").await;
+    world.pay(&first, DECLINED).await.expect(200);
+    let mut less = order("1");
+    less["amount"]["value"] = json!("1200.00");
+    let reopened = world.open("again", &less).send().await.expect(200);
+    let checkout = reopened.json();
+    let path = format!("/v1/checkouts/{}", text(&checkout["id"]));
+    let now = async |bearer| world.get(&path).bearer(bearer).send().await.expect(200).json();
+    assert_eq!(now(ALPHA).await, checkout, "nothing was charged");
+
+    charge_again(&world, &first).await;
+    eventually("it is paid", || async { (now(ALPHA).await["status"] == "paid").then_some(()) }).await;
+    for bearer in [ALPHA, text(&checkout["client_token"])] {
+        let seen = now(bearer).await;
+        assert_eq!((text(&seen["amount"]["value"]), &seen["charged"]), ("1200.00", &first["amount"]));
+    }
+    for intent in [&first["payment_intent"]["id"], &checkout["payment_intent"]["id"]] {
+        assert_eq!(world.intent(intent).await["charged"], first["amount"]);
+    }
+    for html in pages(&world, &checkout).await {
+        assert!(html.contains("data-state=\"succeeded\""));
+        assert!(html.contains("₽1,500.00 was charged") && html.contains("comes to ₽1,200.00"), "{html}");
+    }
+    let replay = world.open("again", &less).send().await.expect(200);
+    assert!(replay.is_replay());
+    assert_eq!(replay.text(), reopened.text(), "an answer is repeated as it was given");
 }

@@ -46,6 +46,33 @@ fn a_paid_checkout_shows_its_facts_whatever_the_newest_intent_says() {
 }
 
 #[test]
+fn r25_what_was_charged_is_shown_and_both_sums_where_it_is_not_the_orders() {
+    let (due, taken) = ("₽1,500.00", "₽1,499.00");
+    let shown = |charged: &str| {
+        let mut paid = page(Lang::En, CheckoutStatus::Paid, IntentState::Succeeded);
+        paid.checkout.charged = Some(Amount::new(charged, "RUB"));
+        [paid.render_pay(), paid.render_status()].map(|html| visible(&html))
+    };
+    for text in shown("1500.00") {
+        assert!(text.contains(due) && !text.contains("ask the shop"), "{text}");
+    }
+    for text in shown("1499.00") {
+        assert_eq!(text.matches(taken).count(), 3, "in the head, in the facts, and in words: {text}");
+        assert_eq!(text.matches(due).count(), 1, "in words only: {text}");
+        for words in ["₽1,499.00 was charged", "comes to ₽1,500.00: please ask the shop"] {
+            assert!(text.contains(words), "{words} in {text}");
+        }
+    }
+    let mut russian = page(Lang::Ru, CheckoutStatus::Paid, IntentState::Succeeded);
+    russian.checkout.charged = Some(Amount::new("1499.00", "RUB"));
+    let text = visible(&russian.render_pay());
+    assert!(
+        text.contains("списано 1\u{a0}499,00\u{a0}₽") && text.contains("другая: 1\u{a0}500,00\u{a0}₽"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_paid_order_with_another_charge_is_not_said_to_be_charged_once() {
     let mut paid = page(Lang::En, CheckoutStatus::Paid, IntentState::Succeeded);
     assert!(visible(&paid.render_pay()).contains("Charged once"));

@@ -168,6 +168,7 @@ fn checkout(id: String, asked: CreateCheckout) -> Checkout {
         status: CheckoutStatus::Open,
         order_id: asked.order_id,
         amount: asked.amount,
+        charged: None,
         description: asked.description,
         version: 1,
         payment_intent: CheckoutIntent {
