@@ -36,6 +36,21 @@ impl World {
         engine.start().await.unwrap()
     }
 
+    /// The order "1" was made and paid after a backup, which is restored so much later. The gate is down, and the merchant's server
+    /// asks for the order's checkout again.
+    pub async fn forgets_a_payment(&self, later_ms: i64) -> (Self, Engine, Offer) {
+        let engine = self.engine();
+        engine.start().await.unwrap();
+        let backup = self.backup().await;
+        self.paying(&engine, "1").await;
+        self.clock.advance(later_ms);
+        let world = self.restored(backup).await;
+        let engine = world.engine();
+        assert!(world.gated(&engine).await);
+        let offer = world.offer(&engine, "1").await;
+        (world, engine, offer)
+    }
+
     /// Nobody was alive for a while.
     async fn after_a_gap(&self, engine: &Engine) {
         engine.start().await.unwrap();

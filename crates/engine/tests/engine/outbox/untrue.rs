@@ -19,15 +19,7 @@ scenarios! {
 /// The order "1" was paid after the backup. Its shopper presses Pay again while the gate is down, and the sweep comes too late to send
 /// it: it ends unsent, while the money that was taken is a stranger's.
 async fn ended_unsent(world: &World) -> (World, Engine, Offer, ObjectId) {
-    let engine = world.engine();
-    engine.start().await.unwrap();
-    let backup = world.backup().await;
-    world.paying(&engine, "1").await;
-    world.clock.advance(HOUR);
-    let world = world.restored(backup).await;
-    let engine = world.engine();
-    assert!(engine.start().await.unwrap(), "the gate is down");
-    let offer = world.offer(&engine, "1").await;
+    let (world, engine, offer) = world.forgets_a_payment(HOUR).await;
     let submission = Submission { email: Some(ADDRESS.into()), ..offer.submission("tok_1") };
     let (seen, _) = known(engine.submit(submission).await.unwrap());
     assert_eq!(seen.state.name(), StateName::Processing);

@@ -22,17 +22,9 @@ scenarios! {
     a_stranger_that_blocks_for_too_long_lets_it_end_unsent,
 }
 
-/// The order "1" was made and paid after the backup; the merchant's server asks for its checkout again.
+/// An order that was paid after the backup, and whose shopper pays again.
 async fn forgotten_order(world: &World) -> (World, Engine, Offer, ObjectId) {
-    let engine = world.engine();
-    engine.start().await.unwrap();
-    let backup = world.backup().await;
-    world.paying(&engine, "1").await;
-    world.clock.advance(HOUR);
-    let world = world.restored(backup).await;
-    let engine = world.engine();
-    assert!(world.gated(&engine).await);
-    let offer = world.offer(&engine, "1").await;
+    let (world, engine, offer) = world.forgets_a_payment(HOUR).await;
     submits(&engine, &offer).await;
     let swept = world.sweeps(&engine).await;
     assert_eq!((swept.complete, swept.news, swept.strangers), (true, 0, 1));

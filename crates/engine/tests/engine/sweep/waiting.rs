@@ -26,16 +26,8 @@ scenarios! {
 
 /// The order "1" waits at the bank since after the backup; the merchant's server asks for its checkout again, and the shopper pays.
 async fn forgotten(world: &World) -> (World, Engine, Offer, ObjectId) {
-    let engine = world.engine();
-    engine.start().await.unwrap();
-    let backup = world.backup().await;
     world.bank.decides(pending());
-    world.paying(&engine, "1").await;
-    world.clock.advance(HOUR / 2);
-    let world = world.restored(backup).await;
-    let engine = world.engine();
-    assert!(world.gated(&engine).await);
-    let offer = world.offer(&engine, "1").await;
+    let (world, engine, offer) = world.forgets_a_payment(HOUR / 2).await;
     submits(&engine, &offer).await;
     let swept = world.sweeps(&engine).await;
     assert_eq!((swept.complete, swept.news, swept.strangers), (true, 0, 1));
