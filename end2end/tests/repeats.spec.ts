@@ -337,9 +337,25 @@ test('fault 12: a spinner from the back-forward cache comes to life again', asyn
   await comeBackFromCache(page);
   await pay.expectState('ready');
   await expect(pay.note('Оплата до нас пока не дошла')).toBeVisible();
-  await gate.open();
   await pay.button.click();
+  await gate.hasHeld(2);
+  await gate.open();
   await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('a submit that arrives after the form came back takes the form away (R10)', async ({ page, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const gate = await Gate.on(page, SUBMIT);
+  await pay.pay(GOOD);
+  await gate.hasHeld(1);
+  await comeBackFromCache(page);
+  await expect(pay.note('Оплата до нас пока не дошла')).toBeVisible();
+  await bank.expectNothing(order.id);
+  await gate.open();
+  await pay.expectState('succeeded');
+  await expect(pay.button).toBeHidden();
   await bank.expectOneCharge(order.id, '1500.00');
 });
 
