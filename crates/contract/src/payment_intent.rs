@@ -208,7 +208,7 @@ pub enum NextAction {
 }
 
 /// What was done to learn a result, for the shopper who waits for it (N2).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// First submit. RFC 3339, UTC.
     pub since: String,

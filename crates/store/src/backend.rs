@@ -7,11 +7,11 @@ use futures_util::future::BoxFuture;
 use payment::{CheckoutId, Holder, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 
 use crate::{
-    ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, GatedAccount,
-    IntentRecord, KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout,
-    OpenedFollowUp, OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem, Standing, Start,
-    Store, StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tables, Tenant, flows,
-    tables::Abort,
+    ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Doubt, Expired,
+    GatedAccount, IntentRecord, KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent,
+    OpenedCheckout, OpenedFollowUp, OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem,
+    Standing, Start, Store, StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tables,
+    Tenant, flows, tables::Abort,
 };
 
 /// A transaction's body. It may run more than once, so it must be a function of the rows alone.
@@ -166,8 +166,8 @@ impl<B: Backend> Store for B {
         self.read(flow!((tenant, id), flows::reads::operation)).await
     }
 
-    async fn is_blocked(&self, tenant: Tenant, order: OrderId) -> Result<bool, StoreError> {
-        self.read(flow!((tenant, order), flows::sweep::is_blocked)).await
+    async fn doubt(&self, tenant: Tenant, order: OrderId) -> Result<Option<Doubt>, StoreError> {
+        self.read(flow!((tenant, order), flows::sweep::doubt)).await
     }
 
     async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError> {

@@ -35,7 +35,7 @@ pub use inbox::{
 };
 pub use memory::MemoryStore;
 pub use records::{
-    AttemptRecord, ChargeRecord, CheckoutRecord, FollowUp, Frozen, IntentRecord, JournalRecord, Lease,
+    AttemptRecord, ChargeRecord, CheckoutRecord, Doubt, FollowUp, Frozen, IntentRecord, JournalRecord, Lease,
     OperationRecord, Resolution, Stage, Story, StrangerRecord, Task, Tenant,
 };
 pub use sql::SqlStore;
@@ -138,8 +138,8 @@ pub trait Store: Inbox + Outbox + Send + Sync {
         resolution: Resolution,
     ) -> Result<bool, StoreError>;
 
-    /// Whether a stranger that nobody has resolved names this order: it takes no dispatch.
-    async fn is_blocked(&self, tenant: Tenant, order: OrderId) -> Result<bool, StoreError>;
+    /// Why it is not known whether money was taken for an order; none where its own intents know.
+    async fn doubt(&self, tenant: Tenant, order: OrderId) -> Result<Option<Doubt>, StoreError>;
 
     /// An operation.
     async fn operation(&self, tenant: Tenant, id: OperationId)

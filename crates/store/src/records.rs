@@ -330,6 +330,15 @@ pub struct StrangerRecord {
     pub resolution: Option<Resolution>,
 }
 
+/// Why it is not known whether money was taken for an order, whatever its own intents say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Its merchant's gate is down: this database may be an old copy.
+    Gate,
+    /// Money that names it is a stranger's so far.
+    Stranger,
+}
+
 /// What a person made of a stranger, or its end at the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {

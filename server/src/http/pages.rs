@@ -12,13 +12,13 @@ use axum::{
 };
 use payment::{CheckoutId, State as PaymentState};
 use serde::Deserialize;
-use store::{CheckoutRecord, IntentRecord, MerchantRecord};
+use store::{CheckoutRecord, Doubt, IntentRecord, MerchantRecord};
 
 use super::{
     ApiError, App, Id,
     caller::{self, Caller},
     checkouts,
-    payment_intents::shopper_view,
+    payment_intents::{doubt, held, shopper_view},
 };
 use crate::ids;
 
@@ -89,9 +89,12 @@ pub(super) async fn pay(State(app): State<App>, Id(id): Id, address: Address) ->
 /// `GET /pay/{checkout}/status`.
 pub(super) async fn status(State(app): State<App>, Id(id): Id, address: Address) -> Response {
     match load(&app, &id, &address).await {
-        Ok(Shown { page, merchant, intent, .. }) => {
+        Ok(Shown { mut page, merchant, intent, doubt, .. }) => {
             if let PaymentState::RequiresAction { .. } = intent.state {
                 look_now(&app, &intent);
+            }
+            if intent.state == PaymentState::Created && doubt == Some(Doubt::Gate) {
+                page.intent = held(page.intent, &intent);
             }
             document(&page, &merchant, page.render_status(), page.refresh_s().map(HeaderValue::from))
         }
@@ -131,6 +134,7 @@ struct Shown {
     merchant: MerchantRecord,
     caller: Caller,
     intent: IntentRecord,
+    doubt: Option<Doubt>,
 }
 
 async fn load(app: &App, id: &str, address: &Address) -> Result<Shown, ApiError> {
@@ -139,7 +143,7 @@ async fn load(app: &App, id: &str, address: &Address) -> Result<Shown, ApiError>
     let (checkout, intent) = checkouts::find(app, &caller, id).await?;
     let merchant = checkouts::merchant(app, &checkout.tenant).await?;
     let page = page(app, address.lang, &checkout, &intent, &merchant).await?;
-    Ok(Shown { page, merchant, caller, intent })
+    Ok(Shown { page, merchant, caller, doubt: doubt(app, &checkout).await?, intent })
 }
 
 async fn page(

@@ -1,10 +1,10 @@
 //! `GET /v1/payment_intents`: who may see which, and as what; and the trying again under `/v1/checkouts/{id}/payment_intents`.
 
 use axum::{Json, body::Body, extract::State, http::HeaderMap, response::Response};
-use contract::{IntentState, PaymentIntent};
+use contract::{IntentState, PaymentIntent, Progress};
 use engine::IntentOutcome;
 use payment::{CheckoutId, CheckoutStatus, Fingerprint, IdempotencyKey, IntentId, KeyKind, StateName};
-use store::{CheckoutRecord, IntentRecord, KeyUse, StoreError, Story, Tenant};
+use store::{CheckoutRecord, Doubt, IntentRecord, KeyUse, StoreError, Story, Tenant};
 
 use super::{
     ApiError, App, Code, Id,
@@ -13,7 +13,7 @@ use super::{
     checkouts::{self, key_reused, not_found, not_open, order_paid},
     idempotency,
 };
-use crate::answers::{intent_view, intent_with_story, with_charges, with_progress};
+use crate::answers::{intent_view, intent_with_story, rfc3339, with_charges, with_progress};
 
 /// `POST /v1/checkouts/{id}/payment_intents`.
 pub(super) async fn create(
@@ -88,8 +88,11 @@ pub(super) async fn shopper_view(
     let mut view = intent_view(checkout, intent);
     let awaited = view.state.is_awaited();
     let unsettled = checkout.status != CheckoutStatus::Paid && intent.state.object().is_none();
-    if unsettled && is_blocked(app, checkout).await? {
-        (view.state, view.decline) = (IntentState::NeedsReview, None);
+    let doubt = if unsettled { doubt(app, checkout).await? } else { None };
+    match doubt {
+        Some(Doubt::Stranger) => (view.state, view.decline) = (IntentState::NeedsReview, None),
+        Some(Doubt::Gate) if intent.state.is_terminal() => return Ok(held(view, intent)),
+        Some(Doubt::Gate) | None => {}
     }
     if !awaited && checkout.status != CheckoutStatus::Paid {
         return Ok(view);
@@ -98,9 +101,16 @@ pub(super) async fn shopper_view(
     Ok(with_charges(with_progress(view, &story), &story))
 }
 
-async fn is_blocked(app: &App, checkout: &CheckoutRecord) -> Result<bool, ApiError> {
+/// Why it is not known whether money was taken for a checkout's order.
+pub(super) async fn doubt(app: &App, checkout: &CheckoutRecord) -> Result<Option<Doubt>, ApiError> {
     let (store, tenant, order) = (app.engine.store.clone(), checkout.tenant.clone(), checkout.order.clone());
-    app.run(async move { store.is_blocked(tenant, order).await.map_err(StoreError::into) }).await
+    app.run(async move { store.doubt(tenant, order).await.map_err(StoreError::into) }).await
+}
+
+/// While the gate is down, what a copy calls over may have been paid since: it waits until that is known.
+pub(super) fn held(view: PaymentIntent, intent: &IntentRecord) -> PaymentIntent {
+    let progress = Progress { since: rfc3339(intent.created_at), held: true, ..Progress::default() };
+    PaymentIntent { state: IntentState::Processing, decline: None, progress: Some(progress), ..view }
 }
 
 /// All that is known of an intent and of what its checkout was charged.

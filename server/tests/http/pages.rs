@@ -395,3 +395,43 @@ async fn fault_23_a_strangers_money_hides_no_payment_that_is_made_or_waits_at_th
         assert_eq!(seen.get("decline").is_some(), state == "declined", "{seen}");
     }
 }
+
+/// After a restore the copy may call an order declined that was tried again and paid in the time it forgot.
+#[tokio::test]
+async fn fault_23_while_gated_no_page_says_of_an_order_that_no_money_was_taken() {
+    let world = World::with(Setup { worker: false, ..Setup::default() }).await;
+    let (fresh, declined) = (world.checkout("1").await, world.checkout("2").await);
+    world.pay(&declined, DECLINED).await.expect(200);
+    let address =
+        |checkout: &Value, below: &str| world.page(checkout).replace("?token", &format!("{below}?token"));
+    let shown = async |checkout: &Value, below: &str| {
+        let html = page(&world, &address(checkout, below)).await.expect(200).text();
+        html.split_once("data-state=\"").unwrap().1.split_once('"').unwrap().0.to_owned()
+    };
+    world.gate_down().await;
+    let cases = [
+        (&fresh, "", "ready"),
+        (&fresh, "/status", "processing"),
+        (&declined, "", "processing"),
+        (&declined, "/status", "processing"),
+    ];
+    for (checkout, below, state) in cases {
+        assert_eq!(shown(checkout, below).await, state, "{below}");
+    }
+    let path = format!("/v1/payment_intents/{}", text(&declined["payment_intent"]["id"]));
+    let seen = world.get(&path).bearer(text(&declined["client_token"])).send().await.expect(200).json();
+    assert_eq!(
+        (&seen["state"], &seen["progress"]["held"], seen.get("decline")),
+        (&json!("processing"), &json!(true), None)
+    );
+    assert_eq!(
+        world.intent(&declined["payment_intent"]["id"]).await["state"],
+        "declined",
+        "the merchant sees what is"
+    );
+    world.gate_up().await;
+    assert_eq!(
+        (shown(&fresh, "/status").await, shown(&declined, "").await),
+        ("created".to_owned(), "declined".to_owned())
+    );
+}

@@ -11,10 +11,10 @@ use std::sync::{
 use async_trait::async_trait;
 use payment::{CheckoutId, Holder, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 use store::{
-    ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired, GatedAccount,
-    IntentRecord, KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent, OpenedCheckout,
-    OpenedFollowUp, OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem, Standing, Start,
-    Store, StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tenant,
+    ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Doubt, Expired,
+    GatedAccount, IntentRecord, KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent,
+    OpenedCheckout, OpenedFollowUp, OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem,
+    Standing, Start, Store, StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tenant,
 };
 
 /// Which transaction.
@@ -223,8 +223,8 @@ impl Store for Flaky {
         self.through(Call::Operation, self.inner.operation(tenant, id)).await
     }
 
-    async fn is_blocked(&self, tenant: Tenant, order: OrderId) -> Result<bool, StoreError> {
-        self.inner.is_blocked(tenant, order).await
+    async fn doubt(&self, tenant: Tenant, order: OrderId) -> Result<Option<Doubt>, StoreError> {
+        self.inner.doubt(tenant, order).await
     }
 
     async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError> {

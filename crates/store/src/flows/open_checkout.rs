@@ -72,7 +72,7 @@ async fn adopt(
     if !newest.state.is_terminal() && newest.state.name() != StateName::Created {
         return Ok(OpenedCheckout::InProgress(checkout.id, newest.id));
     }
-    if newest.state == State::Created && is_gated(tables, &checkout.tenant).await? {
+    if is_gated(tables, &checkout.tenant).await? {
         return Ok(OpenedCheckout::Gated);
     }
     reopen(tables, command, checkout, newest, now).await

@@ -6,7 +6,7 @@ use payment::{
     Timestamp,
 };
 
-use super::{promised, won};
+use super::{promised, sweep::doubt, won};
 use crate::{
     CheckoutRecord, ClaimEffects, ClaimedEffect, EffectRecord, EffectState, IntentRecord, Lease, NextTry,
     SettleEffect, SettledEffect, StoreError, Tables, Tenant, tables::Abort,
@@ -16,10 +16,10 @@ use crate::{
 const SPARE: u32 = 64;
 /// A submit waits this long for the provider; a shopper who got no result by then was told to wait.
 const SUBMIT_PATIENCE_MS: i64 = 8_000;
-/// What a stranger's money makes untrue for now is looked at again after this.
+/// What is not known to be true for now is looked at again after this.
 const UNTRUE_LOOK_MS: i64 = 60_000;
 /// The outcome of what waits for that.
-const UNTRUE: &str = "money that may be its shopper's is looked into; it is told when that is settled";
+const UNTRUE: &str = "whether money was taken for the order is looked into; it is told when that is settled";
 
 /// A change that others may have to hear of.
 pub struct Change<'c> {
@@ -136,8 +136,7 @@ async fn claim_one(
     Ok(Some(ClaimedEffect { effect, intent, checkout, amount, unanswered, now }))
 }
 
-/// Whether "no money was taken" is not known of the order: a stranger's money for it, maybe this shopper's own, is not settled. What
-/// may have left already is not held back by it.
+/// Whether "no money was taken" is not known of the order. What may have left already is not held back by it.
 async fn is_untrue(
     tables: &mut dyn Tables,
     effect: &EffectRecord,
@@ -147,7 +146,8 @@ async fn is_untrue(
         EffectKind::ResultKnown => checkout.status != CheckoutStatus::Paid && effect.lease.is_none(),
         EffectKind::CheckoutPaid | EffectKind::Receipt => false,
     };
-    Ok(tells_of_no_money && tables.is_blocked(&checkout.tenant, &checkout.order).await?)
+    let of = (checkout.tenant.clone(), checkout.order.clone());
+    Ok(tells_of_no_money && doubt(tables, &of).await?.is_some())
 }
 
 /// The sum an effect tells. A checkout's terms may have changed since the intent that paid it was made.

@@ -6,7 +6,8 @@ use payment::{IntentId, ObjectId, OrderId, ProviderAccount, Timestamp};
 
 use super::promised;
 use crate::{
-    GatedAccount, OperationRecord, Resolution, Standing, Start, StoreError, StrangerRecord, Tables, Tenant,
+    Doubt, GatedAccount, OperationRecord, Resolution, Standing, Start, StoreError, StrangerRecord, Tables,
+    Tenant,
     tables::{Abort, SweepRow},
 };
 
@@ -177,9 +178,15 @@ pub async fn standing(
     Ok(Standing { intent, charge, stranger, linked })
 }
 
-/// Whether an open stranger names this order.
-pub async fn is_blocked(tables: &mut dyn Tables, (tenant, order): &(Tenant, OrderId)) -> Result<bool, Abort> {
-    tables.is_blocked(tenant, order).await
+/// Why it is not known whether money was taken for an order.
+pub async fn doubt(
+    tables: &mut dyn Tables,
+    (tenant, order): &(Tenant, OrderId),
+) -> Result<Option<Doubt>, Abort> {
+    if tables.is_blocked(tenant, order).await? {
+        return Ok(Some(Doubt::Stranger));
+    }
+    Ok(is_gated(tables, tenant).await?.then_some(Doubt::Gate))
 }
 
 /// Puts a stranger before a person; whether it is a new one. One whose money is a charge already is none.

@@ -1,12 +1,14 @@
 //! The gate: after a gap in our own life nothing is dispatched until the listing has been read (fault 23).
 
-use payment::{Event, Mode, NotExecutedReason, ProviderAccount, StateName, Step};
-use store::{Claimed, Commit, Committed, KnownKey, OpenedCheckout, Start, Submitted, SweepRow, Tenant};
+use payment::{Event, Mode, NotExecutedReason, OrderId, ProviderAccount, StateName, Step};
+use store::{
+    Claimed, Commit, Committed, Doubt, KnownKey, OpenedCheckout, Start, Submitted, SweepRow, Tenant,
+};
 
 use crate::{
     commands::{
-        EXECUTE_MS, LEASE_MS, REVIEW_AFTER_MS, WAKE_MS, frozen, open, open_for, outcome, submit, succeeded,
-        tenant, tenant_of,
+        EXECUTE_MS, LEASE_MS, REVIEW_AFTER_MS, WAKE_MS, declined, frozen, open, open_for, outcome, stranger,
+        submit, succeeded, tenant, tenant_of,
     },
     conformance::behaviours,
     world::{SECOND, World, after, claimed, events, is},
@@ -26,6 +28,7 @@ behaviours!(
     r14_who_held_it_before_the_gate_went_down_writes_nothing,
     fault_23_the_gate_survives_a_restart,
     fault_23_while_gated_nothing_ends_as_never_sent,
+    fault_23_while_gated_of_no_order_it_is_known_whether_money_was_taken,
     fault_31_a_sign_of_life_from_the_future_is_a_gap,
     fault_23_a_sweep_lifts_only_the_gate_it_read_for,
     fault_23_a_gated_account_holds_its_own_operations_and_no_others,
@@ -112,6 +115,23 @@ async fn fault_23_while_gated_nothing_ends_as_never_sent(world: World) {
     world.read_for(row).await;
     assert_eq!(world.store.expire(10).await.unwrap().intents.len(), 2);
     assert!(matches!(other_terms().await.unwrap(), OpenedCheckout::Fresh(..)), "the key is unused");
+}
+
+async fn fault_23_while_gated_of_no_order_it_is_known_whether_money_was_taken(world: World) {
+    let doubt = |tenant: Tenant| world.store.doubt(tenant, OrderId::parse("order-1").unwrap());
+    let declined = world.settled("order-1", declined()).await;
+    assert_eq!(doubt(tenant()).await.unwrap(), None);
+    let row = world.gated().await;
+    assert_eq!(doubt(tenant()).await.unwrap(), Some(Doubt::Gate));
+    assert_eq!(doubt(tenant_of("mer_2", Mode::Test)).await.unwrap(), None, "another merchant's");
+    let other_terms = || world.store.open_checkout(open_for(tenant(), "other-terms", "order-1", "2000.00"));
+    assert_eq!(other_terms().await.unwrap(), OpenedCheckout::Gated, "it may have been tried again, and paid");
+    assert!(world.store.put_stranger(stranger("stranger-1", Some("order-1"))).await.unwrap());
+    assert_eq!(doubt(tenant()).await.unwrap(), Some(Doubt::Stranger));
+    world.read_for(row).await;
+    assert_eq!(doubt(tenant()).await.unwrap(), Some(Doubt::Stranger), "a person's word ends that");
+    assert!(matches!(other_terms().await.unwrap(), OpenedCheckout::Fresh(..)));
+    is(&world.intent(declined.intent.id).await, StateName::Declined);
 }
 
 async fn fault_31_a_sign_of_life_from_the_future_is_a_gap(world: World) {
