@@ -255,15 +255,10 @@ impl Engine {
 
     fn commit(&self, claimed: &Claimed, hand: InHand, stepped: Stepped) -> Commit {
         let open = matches!(Stage::of(hand.state.name()), Stage::Open | Stage::Review);
-        let mut wait_ms = self.wait_ms(claimed, stepped.retry_after_ms);
-        if hand.state.name() == StateName::Processing {
-            // Nothing was executed: when nothing may be sent any more, it ends without asking anybody.
-            let left_ms = claimed.operation.execute_until.map_or(0, |until| until.since_ms(claimed.now));
-            wait_ms = wait_ms.min(if left_ms > 0 { left_ms } else { wait_ms });
-        }
+        let wait_ms = self.wait_ms(claimed, stepped.retry_after_ms);
         Commit {
             ended: stepped.ended,
-            not_before_ms: stepped.not_before_ms,
+            not_before_ms: stepped.not_before_ms.map(|ms| ms.min(wait_ms)),
             absent_since: stepped.absent_since,
             asked: stepped.asked,
             wake_in_ms: open.then_some(wait_ms),
@@ -305,14 +300,16 @@ impl Engine {
         }
     }
 
-    /// A provider that asks for silence without end does not keep a payment from a person's eyes.
+    /// A provider that asks for silence, or somebody on the way who says so in its place, is not heeded beyond the next moment that
+    /// changes what is to be done: nothing may be sent any more, no straggling send can take money any more, a person has to look.
     pub(crate) fn wait_ms(&self, claimed: &Claimed, retry_after_ms: Option<i64>) -> i64 {
         let tries = u32::try_from(claimed.operation.tries).unwrap_or(u32::MAX);
         let wait_ms = self.settings.retry.delay_ms(tries, self.ids.random(), retry_after_ms);
         let review_after_ms = self.settings.review_after_ms;
         let until = claimed.operation.execute_until.unwrap_or(claimed.now);
-        let left_ms = until.plus_ms(review_after_ms).since_ms(claimed.now);
-        wait_ms.min(if left_ms > 0 { left_ms } else { review_after_ms.max(self.settings.retry.max_ms) })
+        let turns = [until, self.tokens_dead_at(claimed), until.plus_ms(review_after_ms)];
+        let left_ms = turns.into_iter().map(|at| at.since_ms(claimed.now)).filter(|ms| *ms > 0).min();
+        wait_ms.min(left_ms.unwrap_or(review_after_ms.max(self.settings.retry.max_ms)))
     }
 }
 

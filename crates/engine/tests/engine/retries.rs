@@ -23,6 +23,7 @@ scenarios! {
     fault_49a_accepted_is_asked_again_when_the_bank_says,
     a_retry_after_without_end_silences_nobody,
     n2_a_retry_after_beyond_the_last_possible_send_keeps_no_shopper_waiting,
+    n2_a_retry_after_of_a_day_keeps_nobody_from_proving_that_nothing_was_charged,
 }
 
 const OTHER: &str = "200600";
@@ -159,6 +160,20 @@ async fn n2_a_retry_after_beyond_the_last_possible_send_keeps_no_shopper_waiting
     assert_eq!(world.wake(&engine, &offer).await, EXECUTE_MS);
     assert_eq!(world.state(&offer).await, StateName::Canceled);
     assert_eq!(world.bank.sends(), 1);
+}
+
+/// A firewall may have said so in the bank's place, and the bank knows nothing of the payment.
+async fn n2_a_retry_after_of_a_day_keeps_nobody_from_proving_that_nothing_was_charged(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::Unavailable(DAY)]);
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!(world.state(&offer).await, StateName::Confirming);
+    let began = world.clock.now();
+    assert_eq!(world.wake(&engine, &offer).await, EXECUTE_MS);
+    world.settle(&engine).await;
+    assert_eq!((world.state(&offer).await, world.bank.sends()), (StateName::Canceled, 1));
+    let took_ms = world.clock.now().since_ms(began);
+    assert!(took_ms < 2 * HOUR, "the card token was dead long before: {took_ms} ms");
 }
 
 /// Liveness (invariant 17): a bank that says "in a year" does not keep a payment from a person's eyes for a year.

@@ -29,6 +29,8 @@ pub enum Fault {
     TurnedAway(NotExecutedReason),
     /// HTTP 429 with its `Retry-After`, ms.
     RateLimited(Option<i64>),
+    /// HTTP 503 with its `Retry-After`, ms, of somebody on the way; nothing done.
+    Unavailable(i64),
     /// HTTP 202 with its `retry_after`, ms; done.
     Accepted(i64),
     /// Done, and an answer nobody can read.
@@ -53,6 +55,7 @@ pub fn refused<O>(fault: &Fault) -> Option<Reply<O>> {
         Fault::NotSent => Some(not_executed(NotExecutedReason::NotSent, None)),
         Fault::LoseRequest => Some(unknown(UnknownReason::NoAnswer, None)),
         Fault::Error500Before => Some(unknown(UnknownReason::ProviderError, None)),
+        Fault::Unavailable(after) => Some(unknown(UnknownReason::ProviderError, Some(*after))),
         Fault::BadRequest => {
             Some(Reply::Rejected { code: "invalid_request".into(), message: "Bad token".into() })
         }
@@ -85,6 +88,7 @@ pub fn distorted<O>(fault: Option<Fault>, told: Reply<O>) -> Reply<O> {
         Fault::NotSent
         | Fault::LoseRequest
         | Fault::Error500Before
+        | Fault::Unavailable(_)
         | Fault::BadRequest
         | Fault::Unauthorized
         | Fault::NotFound

@@ -97,7 +97,7 @@ async fn a_refund_that_was_not_executed_needs_a_dead_key_and_two_listings(world:
     let engine = world.engine();
     let (offer, operation) = stuck(&world, &engine, OperationKind::Refund, Fault::LoseRequest).await;
     let id = operation.id;
-    refused(&world, &offer, id, Verdict::NotExecuted, "could still be executed; wait 1 h").await;
+    refused(&world, &offer, id, Verdict::NotExecuted, "could still be executed; wait 2 h").await;
     work_for(&world, &engine, &offer, id, HOUR + 50 * MINUTE).await;
     refused(&world, &offer, id, Verdict::NotExecuted, "could still be executed").await;
     world.clock.advance(15 * MINUTE);
