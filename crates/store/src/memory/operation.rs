@@ -177,7 +177,7 @@ impl OperationTables for Draft {
     async fn release(&mut self, holder: Holder, now: Timestamp, until: Timestamp) -> Result<(), Abort> {
         for row in self.rows.operations.values_mut() {
             let is_held = row.lease.is_some_and(|lease| lease.holder == holder);
-            if is_held && row.wake_at.is_some_and(|at| now < at && at <= until) {
+            if is_held && row.wake_at.is_some_and(|at| at <= until) {
                 (row.lease, row.wake_at) = (None, Some(now));
                 row.fence += 1;
             }

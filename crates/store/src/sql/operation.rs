@@ -58,9 +58,9 @@ const ONE_IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE s
 const PAYMENT_IN_REVIEW: &str = "SELECT merchant_id, mode, id FROM operation WHERE stage = 'review' \
      AND kind = 'pay' AND intent_id = $1";
 
-/// Found by when it wakes up: at the end of its lease.
+/// Found by when it wakes up: at the end of its lease at the latest.
 const RELEASE: &str = "UPDATE operation SET holder = NULL, lease_until_ms = NULL, fence = fence + 1, wake_at_ms = $1 \
-     WHERE holder = $2 AND wake_at_ms > $1 AND wake_at_ms <= $3";
+     WHERE holder = $2 AND wake_at_ms <= $3";
 
 /// Only stages this version knows: an older binary leaves newer rows alone. [`lines`](super::lines) of those passed over.
 const DUE: &str = "SELECT merchant_id, mode, id FROM operation WHERE wake_at_ms <= $1 \

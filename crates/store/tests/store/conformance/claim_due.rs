@@ -16,6 +16,7 @@ behaviours!(
     a_lease_is_respected_until_it_ends,
     fault_26_after_a_lease_another_goes_on_with_the_next_fence,
     fault_35_what_a_holder_lets_go_of_is_anothers_at_once,
+    fault_35_what_a_looker_lets_go_of_is_looked_at_at_once,
     r15_a_new_send_carries_the_same_key_and_bytes,
     r17_past_execute_until_what_is_unanswered_is_looked_for,
     r10_past_execute_until_what_was_never_executed_ends,
@@ -78,6 +79,17 @@ async fn fault_35_what_a_holder_lets_go_of_is_anothers_at_once(world: World) {
     );
     assert_eq!(next.operation.fence, held.operation.fence + 2);
     assert_eq!(next.attempt.as_ref().unwrap().number, 2);
+}
+
+/// Whoever looked at it out of turn left the wake-up where it was.
+async fn fault_35_what_a_looker_lets_go_of_is_looked_at_at_once(world: World) {
+    let claim = world.settled("order-1", confirming(None)).await;
+    let looking = world.looked(claim.intent.id).await;
+    world.clock.advance(WAKE_MS);
+    assert!(world.due(10).await.is_empty(), "it is held");
+    let holder = looking.operation.lease.unwrap().holder;
+    world.store.hand_over(holder, LEASE_MS).await.unwrap();
+    assert_eq!(world.due(10).await.len(), 1);
 }
 
 async fn r15_a_new_send_carries_the_same_key_and_bytes(world: World) {
