@@ -136,6 +136,7 @@ decline-call = The bank asks you to call the number on the card.
 decline-secure = The payment could not be confirmed with the bank.
 decline-timeout = The confirmation did not come in time.
 decline-issuer = The bank that issued the card is not available now.
+decline-rejected = The bank did not take the request. Try again or use another card; if that does not help, tell the shop.
 decline-other = The bank gave no reason. Try another card or call the bank.
 
 # Pages without an order.

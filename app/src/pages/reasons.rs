@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::Page;
 
 /// Messages, and the codes they are for (YooKassa's reasons, and the sandbox's).
-const REASONS: [(&str, &[&str]); 12] = [
+const REASONS: [(&str, &[&str]); 13] = [
     ("decline-funds", &["insufficient_funds"]),
     ("decline-expired", &["card_expired", "expired_card"]),
     ("decline-number", &["invalid_card_number"]),
@@ -19,6 +19,7 @@ const REASONS: [(&str, &[&str]); 12] = [
     ("decline-secure", &["3d_secure_failed", "identification_required"]),
     ("decline-timeout", &["expired_on_confirmation", "internal_timeout"]),
     ("decline-issuer", &["issuer_unavailable"]),
+    ("decline-rejected", &["invalid_request", "not_supported"]),
     (OTHER, &["other"]),
 ];
 

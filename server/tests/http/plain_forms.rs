@@ -214,6 +214,21 @@ async fn n2_the_buttons_of_the_waiting_pages_lead_to_the_page_that_tells() {
 }
 
 #[tokio::test]
+async fn attack_23_where_no_try_is_left_the_form_says_so() {
+    let world = World::start().await;
+    let mut checkout = world.checkout("1").await;
+    for number in 1..10 {
+        world.pay(&checkout, DECLINED).await.expect(200);
+        world.again(&checkout, &format!("again-{number}")).send().await.expect(201);
+        checkout = world.shown(&checkout).await;
+    }
+    world.pay(&checkout, DECLINED).await.expect(200);
+    let previous = text(&checkout["payment_intent"]["id"]).to_owned();
+    let told = post(&world, &below(&world, &checkout, "again"), &[("previous", previous)]).await.expect(200);
+    assert!(told.text().contains("There are no tries left for this order"), "{}", told.text());
+}
+
+#[tokio::test]
 async fn only_the_checkouts_own_token_may_press() {
     let world = World::start().await;
     let (checkout, other) = (world.checkout("1").await, world.checkout("2").await);

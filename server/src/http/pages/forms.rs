@@ -229,11 +229,14 @@ pub(in crate::http) async fn again(
     address: Address,
     body: Body,
 ) -> Response {
-    match open_again(&app, &id, &address, body).await {
+    let answered = match open_again(&app, &id, &address, body).await {
+        Err(error) if error.code() == Code::TooManyIntents => load(&app, &id, &address)
+            .await
+            .map(|shown| tell(shown, Notice::TooManyTries, &address.status_of(&id))),
         // Whatever came of it, the page shows the true state.
-        Ok(()) => see_other(&address.back_to(&id)),
-        Err(error) => message(&app, address.lang, &error),
-    }
+        opened => opened.map(|()| see_other(&address.back_to(&id))),
+    };
+    answered.unwrap_or_else(|error| message(&app, address.lang, &error))
 }
 
 async fn open_again(app: &App, id: &str, address: &Address, body: Body) -> Result<(), ApiError> {
@@ -248,11 +251,7 @@ async fn open_again(app: &App, id: &str, address: &Address, body: Body) -> Resul
         IdempotencyKey::parse(&format!("again-{previous}")).expect("an intent's id has a key's characters");
     match payment_intents::open(app, &caller, checkout, key).await {
         Ok(_) => Ok(()),
-        Err(error)
-            if matches!(error.code(), Code::OrderPaid | Code::CheckoutNotOpen | Code::TooManyIntents) =>
-        {
-            Ok(())
-        }
+        Err(error) if matches!(error.code(), Code::OrderPaid | Code::CheckoutNotOpen) => Ok(()),
         Err(error) => Err(error),
     }
 }
