@@ -100,13 +100,15 @@ impl Engine {
         let (tenant, id) = (&merchant.tenant, &merchant.account);
         let (row, time) = self.swept_until(tenant, id).await?;
         let too_soon_ms = self.too_soon_ms(&row);
-        let strangers = Strangers::All;
+        // What lies ahead of us was written down by a clock that was ahead.
+        let known_from = Some(row.known_from).filter(|from| *from <= time.now).unwrap_or(Timestamp(0));
+        let strangers = Strangers::Since(known_from);
         let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
-        let mut swept = self.sweep_from(&mut reading, &row, row.known_from).await?;
+        let mut swept = self.sweep_from(&mut reading, &row).await?;
         // Nothing was sent from here yet, and the gap may have begun with another account.
         if row.gated_from.is_some() && row.swept_until == row.known_from {
             let gated = self.store.gated_beside(tenant.clone(), id.clone()).await?;
-            swept.waits_for = gated.iter().filter(|other| other.row.known_from < row.known_from).count();
+            swept.waits_for = gated.iter().filter(|other| other.row.known_from <= row.known_from).count();
             swept.complete &= swept.waits_for == 0;
         }
         self.swept(row, time.now, Swept { too_soon_ms, ..swept }).await
@@ -123,7 +125,7 @@ impl Engine {
         let forgotten = |gap: Timestamp| gap.min(row.swept_until).plus_ms(-CLOCKS_DIFFER_MS);
         let strangers = row.gated_from.map_or(Strangers::None, |gap| Strangers::Forgotten(forgotten(gap)));
         let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
-        let swept = self.sweep_from(&mut reading, &row, Timestamp(0)).await?;
+        let swept = self.sweep_from(&mut reading, &row).await?;
         self.swept(row, time.now, Swept { too_soon_ms, ..swept }).await
     }
 
@@ -146,19 +148,12 @@ impl Engine {
     }
 
     /// Reads an account from where the last sweep ended, or the gap began.
-    async fn sweep_from(
-        &self,
-        reading: &mut Reading<'_>,
-        row: &SweepRow,
-        known_from: Timestamp,
-    ) -> Result<Swept, EngineError> {
+    async fn sweep_from(&self, reading: &mut Reading<'_>, row: &SweepRow) -> Result<Swept, EngineError> {
         let now = reading.time.now;
-        // What lies ahead of us was written down by a clock that was ahead.
         let from = row.gated_from.map_or(row.swept_until, |gated| gated.min(row.swept_until)).min(now);
-        let known_from = if known_from > now { Timestamp(0) } else { known_from };
         // What was made before may have been paid since: as long as a payment can be waited for.
         let overlap_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
-        let span = Span { from: from.plus_ms(-overlap_ms).max(known_from), to: None };
+        let span = Span { from: from.plus_ms(-overlap_ms), to: None };
         let mut swept = self.read(reading, span).await?;
         swept.complete &= self.sweep_refunds(reading.tenant, reading.account, span).await?;
         self.ask_about_waiting(reading).await?;
@@ -195,7 +190,7 @@ impl Engine {
         span: Span,
     ) -> Result<Swept, EngineError> {
         let (id, strangers, (_, time)) =
-            (account_id, Strangers::All, self.swept_until(tenant, account_id).await?);
+            (account_id, Strangers::Since(Timestamp(0)), self.swept_until(tenant, account_id).await?);
         self.read(&mut Reading { tenant, account, id, strangers, time, others: None }, span).await
     }
 
@@ -261,6 +256,7 @@ impl Engine {
             Some(_) => {
                 self.look_at_refund(tenant, id, &seen.object).await?;
             }
+            None if self.is_neighbours_operation(tenant, id).await? => {}
             None => {
                 tracing::error!(object = %seen.object, operation = %id, amount = %seen.amount,
                     "a refund of ours is not in this database: a backup was restored, and the sums of its charge are too high");

@@ -13,8 +13,9 @@ const MOST_ASKED: u32 = 1_000;
 /// Which of the objects that no intent of ours asked for concern us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strangers {
-    /// All: the merchant's money goes to this account.
-    All,
+    /// Those with an intent's name, whenever they were made, for this database may be an old copy; and all that were made since then,
+    /// when the merchant's money came to go to this account.
+    Since(Timestamp),
     /// Those with an intent's name, which a database that may be an old copy has forgotten, made since then.
     Forgotten(Timestamp),
     /// None: the merchant left, and others may use the account.
@@ -24,7 +25,7 @@ pub(super) enum Strangers {
 impl Strangers {
     fn concern(self, seen: &Observation) -> bool {
         match self {
-            Self::All => true,
+            Self::Since(known) => seen.intent.is_some() || seen.created_at.is_none_or(|at| at >= known),
             Self::Forgotten(since) => seen.intent.is_some() && seen.created_at.is_none_or(|at| at >= since),
             Self::None => false,
         }
@@ -44,23 +45,37 @@ pub(super) struct Reading<'a> {
 }
 
 impl Engine {
-    /// Whether it is the payment of another merchant, or of the other mode, who has the same account, or had it.
+    /// Whether it is the payment of another merchant, or of the other mode, who has the same account, or had it; or was counted for one.
     async fn is_anothers(&self, reading: &mut Reading<'_>, seen: &Observation) -> Result<bool, EngineError> {
-        let Some(intent) = seen.intent else { return Ok(false) };
         let others = match &mut reading.others {
             Some(others) => others,
-            unasked @ None => {
-                let tenants = self.directory.merchants().await?.into_iter().map(|merchant| merchant.tenant);
-                unasked.insert(tenants.filter(|tenant| tenant != reading.tenant).collect())
-            }
+            unasked @ None => unasked.insert(self.neighbours(reading.tenant).await?),
         };
         for at in 0..others.len() {
-            if self.store.intent(others[at].clone(), intent).await?.is_some() {
+            if self.is_of(&others[at], reading.id, seen).await? {
                 others[..=at].rotate_right(1);
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    async fn is_of(
+        &self,
+        tenant: &Tenant,
+        id: &ProviderAccount,
+        seen: &Observation,
+    ) -> Result<bool, EngineError> {
+        if let Some(intent) = seen.intent
+            && self.store.intent(tenant.clone(), intent).await?.is_some()
+        {
+            return Ok(true);
+        }
+        if seen.status != ObjectStatus::Succeeded {
+            return Ok(false);
+        }
+        let standing = self.store.standing(tenant.clone(), id.clone(), seen.object.clone(), None).await?;
+        Ok(standing.charge.is_some())
     }
 
     /// An object that no intent of ours asked for; whether it is a new one. Only what took money concerns us, or may take some for an

@@ -16,7 +16,7 @@ use crate::{
     scenarios,
     world::{
         DAY, EXECUTE_MS, GAP_MS, HOUR, MINUTE, Offer, SECOND, SILENCE_MS, TOKEN_LIFE_MS, TOKEN_MARGIN_MS,
-        World,
+        World, known,
     },
 };
 
@@ -30,6 +30,7 @@ scenarios! {
     fault_31_clocks_too_far_apart_lift_no_gate,
     fault_31_clocks_too_far_apart_move_no_sweep,
     fault_31_a_sweep_that_was_written_down_ahead_of_us_hides_nothing,
+    fault_31_an_account_that_was_met_by_a_clock_ahead_hides_nothing_that_a_backup_forgot,
     fault_31_clocks_too_far_apart_prove_no_refund_absent,
     fault_31_what_was_sent_by_a_clock_that_was_hours_ahead_is_found_after_it_was_set_right,
 }
@@ -217,6 +218,29 @@ async fn fault_31_a_sweep_that_was_written_down_ahead_of_us_hides_nothing(world:
     world.clock.advance(MINUTE);
     engine.sweep_merchant(&world.merchant().await).await.unwrap();
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
+}
+
+/// Too little for a listing to be doubted. It was set right long ago, while nobody was alive to see it.
+async fn fault_31_an_account_that_was_met_by_a_clock_ahead_hides_nothing_that_a_backup_forgot(world: World) {
+    world.clock.advance(FAR_MS);
+    world.engine().start().await.unwrap();
+    world.clock.advance(-FAR_MS);
+    let engine = world.engine();
+    let (backup, offer) = (world.backup().await, world.offer(&engine, "1").await);
+    world.pay(&engine, &offer).await;
+    world.clock.advance(2 * HOUR);
+    let world = world.restored(backup).await;
+    let engine = world.engine();
+    assert!(engine.start().await.unwrap(), "it is gated");
+    let swept = engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    assert_eq!((swept.complete, swept.strangers), (true, 1));
+    let again = world.offer(&engine, "1").await;
+    known(engine.submit(again.submission("tok_2")).await.unwrap());
+    assert_eq!(
+        (world.state(&again).await, world.bank.charges()),
+        (StateName::Processing, 1),
+        "a person looks first"
+    );
 }
 
 async fn fault_31_clocks_too_far_apart_prove_no_refund_absent(world: World) {

@@ -29,8 +29,8 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
             let first_met = || SweepRow {
                 tenant: tenant.clone(),
                 account: account.clone(),
-                known_from: last.unwrap_or(now),
-                swept_until: last.unwrap_or(now),
+                known_from: last.unwrap_or(now).min(now),
+                swept_until: last.unwrap_or(now).min(now),
                 gated_from: None,
             };
             let mut row = row.unwrap_or_else(first_met);

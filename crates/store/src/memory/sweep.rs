@@ -31,9 +31,8 @@ impl SweepTables for Draft {
 
     async fn pull_back_sweeps(&mut self, now: Timestamp) -> Result<(), Abort> {
         for row in self.rows.sweeps.values_mut() {
-            if row.swept_until > now && row.swept_until != row.known_from {
-                row.swept_until = now;
-            }
+            row.known_from = row.known_from.min(now);
+            row.swept_until = row.swept_until.min(now);
         }
         Ok(())
     }

@@ -24,8 +24,9 @@ const SWEEPS: &str = "SELECT merchant_id, mode, provider_account, known_from_ms,
 const PUT_SWEEP: &str = "INSERT INTO sweep (merchant_id, mode, provider_account, known_from_ms, swept_until_ms, \
      gated_from_ms) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (merchant_id, mode, provider_account) \
      DO UPDATE SET swept_until_ms = excluded.swept_until_ms, gated_from_ms = excluded.gated_from_ms";
-const PULL_BACK_SWEEPS: &str =
-    "UPDATE sweep SET swept_until_ms = $1 WHERE swept_until_ms > $1 AND swept_until_ms <> known_from_ms";
+const PULL_BACK_SWEEPS: &str = "UPDATE sweep SET swept_until_ms = CASE WHEN swept_until_ms > $1 THEN $1 ELSE swept_until_ms END, \
+     known_from_ms = CASE WHEN known_from_ms > $1 THEN $1 ELSE known_from_ms END \
+     WHERE swept_until_ms > $1 OR known_from_ms > $1";
 const DELETE_SWEEP: &str = "DELETE FROM sweep WHERE merchant_id = $1 AND mode = $2 AND provider_account = $3";
 
 const INSERT_STRANGER: &str = "INSERT INTO stranger (merchant_id, mode, provider_account, provider_object_id, order_id, \

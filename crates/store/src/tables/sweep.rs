@@ -32,7 +32,7 @@ pub trait SweepTables: Send {
     async fn sweeps(&mut self, tenant: &Tenant) -> Result<Vec<SweepRow>, Abort>;
     /// Writes how far an account was read, and its gate.
     async fn put_sweep(&mut self, row: &SweepRow) -> Result<(), Abort>;
-    /// Accounts that were read until later than `now` were read until `now`. Those that nobody read yet stay as they were met.
+    /// Accounts that were met, or read until, later than `now` were so at `now`.
     async fn pull_back_sweeps(&mut self, now: Timestamp) -> Result<(), Abort>;
     /// Forgets how far an account was read.
     async fn delete_sweep(&mut self, row: &SweepRow) -> Result<(), Abort>;
