@@ -146,8 +146,14 @@ async fn is_untrue(
         EffectKind::ResultKnown => checkout.status != CheckoutStatus::Paid && effect.lease.is_none(),
         EffectKind::CheckoutPaid | EffectKind::Receipt => false,
     };
+    if !tells_of_no_money {
+        return Ok(false);
+    }
+    let newest = promised(tables.newest_intent(&checkout.tenant, checkout.id).await?, "a checkout's intent")?;
+    // The order was tried again meanwhile, and that may have taken money.
+    let tried = !newest.state.is_terminal() && newest.state != State::Created;
     let of = (checkout.tenant.clone(), checkout.order.clone());
-    Ok(tells_of_no_money && doubt(tables, &of).await?.is_some())
+    Ok(tried || doubt(tables, &of).await?.is_some())
 }
 
 /// The sum an effect tells. A checkout's terms may have changed since the intent that paid it was made.

@@ -14,7 +14,7 @@ use crate::{
         submit, succeeded, tenant,
     },
     conformance::behaviours,
-    world::{DAY, World, claimed, uuid},
+    world::{DAY, SECOND, World, claimed, uuid},
 };
 
 behaviours!(
@@ -28,6 +28,7 @@ behaviours!(
     a_follow_ups_unknown_result_is_none_of_the_shoppers,
     the_sum_told_is_the_one_that_was_taken,
     r10_no_money_was_taken_is_not_told_while_a_strangers_money_is_not_settled,
+    r10_no_money_was_taken_is_not_told_while_the_next_try_is_under_way,
     a_mail_needs_an_address,
     a_lease_is_respected_until_it_ends,
     no_more_are_claimed_than_asked_for,
@@ -210,6 +211,24 @@ async fn r10_no_money_was_taken_is_not_told_while_a_strangers_money_is_not_settl
     world.store.put_stranger(stranger("stranger-3", Some("order-1"))).await.unwrap();
     world.clock.advance(LEASE_MS);
     assert!(world.claim_effects(10).await.remove(0).unanswered, "its sender went silent before it was found");
+}
+
+/// The mail was held up, and the shopper tried again: that may have taken the money.
+async fn r10_no_money_was_taken_is_not_told_while_the_next_try_is_under_way(world: World) {
+    let declines = async |claim: &Claimed| {
+        world.commit(outcome(claim, confirming(None))).await;
+        world.clock.advance(WAKE_MS);
+        let asked = world.due(1).await.remove(0);
+        world.commit(outcome(&asked, declined())).await;
+    };
+    let first = world.sent("order-1").await;
+    declines(&first).await;
+    let again = world.tried_again(first.checkout.id).await;
+    assert_eq!(world.claim_effects(10).await, []);
+    declines(&again).await;
+    world.clock.advance(60 * SECOND);
+    let told: Vec<_> = world.claim_effects(10).await.iter().map(|told| told.effect.kind).collect();
+    assert_eq!(told, [EffectKind::ResultKnown; 2]);
 }
 
 async fn a_mail_needs_an_address(world: World) {
