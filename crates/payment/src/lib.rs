@@ -1,6 +1,7 @@
 //! The rules of a payment: ids, money, the intent and its one transition, fingerprints, retry times, the journal's chain.
 //! Pure: no async, no clock, no randomness, no I/O. Time and ids come in as arguments.
 
+mod card_number;
 mod checkout;
 mod effect;
 mod event;
@@ -16,6 +17,7 @@ mod step;
 mod time;
 mod transition;
 
+pub use card_number::has_card_number;
 pub use checkout::{Capture, CheckoutStatus, MethodKind};
 pub use effect::{Channel, EffectKind, EffectSubject};
 pub use event::{Event, NotExecutedReason, UnknownReason};

@@ -5,9 +5,10 @@ use axum::{
     http::{HeaderMap, header},
 };
 use http_body_util::BodyExt;
+use payment::has_card_number;
 use serde::{Deserialize, de::DeserializeOwned};
 
-use super::{ApiError, App, Code, card_number};
+use super::{ApiError, App, Code};
 
 /// Longest body that is read.
 const MAX_BODY_BYTES: usize = 64 << 10;
@@ -53,7 +54,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         let detail = error.into_inner().to_string();
         match path.as_str() {
             // The words repeat what came in: a card number in the wrong place is not said again.
-            _ if card_number::is_in(&path) || card_number::is_in(&detail) => {
+            _ if has_card_number(&path) || has_card_number(&detail) => {
                 Code::InvalidJson.error("A field has a name or a value that this route does not take.")
             }
             "." => Code::InvalidJson.error(detail),

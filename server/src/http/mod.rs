@@ -2,7 +2,6 @@
 
 mod body;
 mod caller;
-mod card_number;
 mod checkouts;
 mod health;
 mod id;

@@ -4,11 +4,11 @@ use axum::http::Uri;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use contract::{Amount, CreateCheckout, Customer};
 use lettre::Address;
-use payment::{Capture, Currency, Fingerprint, KeyKind, Money, MoneyError, OrderId};
+use payment::{Capture, Currency, Fingerprint, KeyKind, Money, MoneyError, OrderId, has_card_number};
 use sha2::{Digest, Sha256};
 use store::{MerchantRecord, Terms};
 
-use super::{ApiError, Code, card_number};
+use super::{ApiError, Code};
 
 const NO_CARD_NUMBERS: &str = "Card numbers go from the browser to the provider, never through here.";
 const MAX_DESCRIPTION_CHARS: usize = 128;
@@ -96,7 +96,7 @@ fn check_text(field: &str, text: &str, most: usize) -> Result<(), ApiError> {
     if text.contains('\0') {
         return Err(Code::InvalidField.field(field, "must not hold the character U+0000"));
     }
-    if card_number::is_in(text) {
+    if has_card_number(text) {
         return Err(Code::CardNumber.field(field, NO_CARD_NUMBERS));
     }
     Ok(())
@@ -138,7 +138,7 @@ fn check_metadata(metadata: &std::collections::BTreeMap<String, String>) -> Resu
         );
     }
     for (name, value) in metadata {
-        if card_number::is_in(name) {
+        if has_card_number(name) {
             return Err(Code::CardNumber.field("metadata", NO_CARD_NUMBERS));
         }
         let field = format!("metadata.{name}");

@@ -1,6 +1,6 @@
 //! What YooKassa's answers mean. Pure. Whatever cannot be read is unknown, never success.
 
-use payment::{NotExecutedReason, UnknownReason};
+use payment::{NotExecutedReason, UnknownReason, has_card_number};
 use reqwest::StatusCode;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -109,8 +109,12 @@ pub(super) fn page<W: DeserializeOwned, O>(
     Page::Objects { unreadable: rows - objects.len(), objects, next: list.next_cursor, at: answer.at }
 }
 
-/// The first `most` characters: a provider's texts are kept and shown, and nothing promises that they are short.
+/// The first `most` characters: a provider's texts are kept and shown, and nothing promises that they are short, or that they do not
+/// echo what the shopper typed.
 pub(super) fn capped(mut text: String, most: usize) -> String {
+    if has_card_number(&text) {
+        return String::new();
+    }
     if let Some((end, _)) = text.char_indices().nth(most) {
         text.truncate(end);
     }
@@ -240,6 +244,13 @@ mod tests {
             let expected = Reply::Rejected { code: "x".to_owned(), message: "ж".repeat(kept) };
             assert_eq!(told(400, &error), expected, "{long}");
         }
+    }
+
+    #[test]
+    fn attack_21_a_card_number_that_a_provider_echoes_is_not_kept() {
+        let error = r#"{"type":"error","code":"invalid_request","description":"Card 4111 1111 1111 1111 is blocked"}"#;
+        let expected = Reply::Rejected { code: "invalid_request".to_owned(), message: String::new() };
+        assert_eq!(told(400, error), expected);
     }
 
     #[test]

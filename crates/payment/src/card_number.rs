@@ -4,7 +4,7 @@
 const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
 
 /// Whether `text` holds a card number.
-pub(super) fn is_in(text: &str) -> bool {
+pub fn has_card_number(text: &str) -> bool {
     let mut groups = Groups::default();
     text.chars().any(|character| groups.take(character)) || groups.hold_card()
 }
@@ -67,7 +67,7 @@ fn luhn(digits: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_in;
+    use super::has_card_number;
 
     #[test]
     fn attack_21_card_numbers_are_found() {
@@ -77,7 +77,7 @@ mod tests {
             "4111-1111-1111-1111",
             "x2200000000000004y",
         ] {
-            assert!(is_in(text), "{text}");
+            assert!(has_card_number(text), "{text}");
         }
     }
 
@@ -91,7 +91,7 @@ mod tests {
             "5555  5555  5555  4444",
             "1500",
         ] {
-            assert!(!is_in(text), "{text}");
+            assert!(!has_card_number(text), "{text}");
         }
     }
 }
