@@ -10,6 +10,7 @@ mod frozen;
 mod inbox;
 mod listing;
 mod look;
+mod neighbours;
 mod observe;
 mod outbox;
 mod review;

@@ -126,7 +126,7 @@ fn r24_show_tells_the_whole_story(trouble: &Trouble) {
     told(
         &show(&trouble.stranger),
         &[
-            "no payment of ours asked for it",
+            "in account 100500 of merchant mer_1 (test); no payment of ours asked for it",
             "It names D-4",
             &format!("payonce review resolve {0} --charged {0} --reason TEXT", trouble.stranger),
             "--not-charged --reason TEXT",
@@ -357,7 +357,7 @@ fn what_is_beyond_the_list_is_said_and_can_be_shown_and_ended() {
     told(
         &waits,
         &[
-            "Object till-1000 waits in account 100500 and may take 1.00 RUB",
+            "Object till-1000 waits in account 100500 of merchant mer_1 (test) and may take 1.00 RUB",
             "nothing can be said of it before it does",
         ],
     );

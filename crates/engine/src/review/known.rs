@@ -62,7 +62,7 @@ impl Engine {
         Ok(waits.then(|| format!("{object} waits for a person by itself: `payonce review show {object}`")))
     }
 
-    /// The same, where a row of ours took it for its own.
+    /// The same, where a row of ours took it for its own, be it of another merchant with the same account.
     pub(super) async fn recorded_as(
         &self,
         operation: &OperationRecord,
@@ -74,15 +74,18 @@ impl Engine {
         if let Some(charge) = standing.charge {
             return Ok(Some(format!("{object} is known already as the charge of {}", charge.intent)));
         }
-        let other = standing.linked.filter(|linked| linked.id != operation.id);
-        Ok(other.map(|other| match other.task {
-            Task::Pay => format!("{object} is known already as the payment of {}", other.intent),
-            Task::FollowUp(_) => format!("{object} is known already as the refund of {}", other.id),
-        }))
+        if let Some(other) = standing.linked.filter(|linked| linked.id != operation.id) {
+            return Ok(Some(match other.task {
+                Task::Pay => format!("{object} is known already as the payment of {}", other.intent),
+                Task::FollowUp(_) => format!("{object} is known already as the refund of {}", other.id),
+            }));
+        }
+        let elsewhere = self.counted_elsewhere(&operation.tenant, account, object).await?;
+        Ok(elsewhere.map(|what| format!("the money of {object} was recorded for {what}")))
     }
 
     /// A stranger that waits for a person.
-    pub(super) async fn open_stranger(
+    pub(crate) async fn open_stranger(
         &self,
         tenant: &Tenant,
         account: &ProviderAccount,

@@ -34,6 +34,10 @@ impl Engine {
         if let Err(words) = taken {
             return refused(words);
         }
+        if linked {
+            // Before its own row: who dies here is asked for by it again.
+            self.release_elsewhere(&stranger.tenant, &stranger.account, &stranger.object).await?;
+        }
         let resolution = Resolution { linked, reason: grounds.to_string() };
         if !self.store.resolve_stranger(stranger.clone(), resolution).await? {
             return refused("somebody was first");
@@ -54,20 +58,13 @@ impl Engine {
         let Some(order) = &stranger.order else {
             return Ok(Err("it names no order; release it by --not-charged".to_owned()));
         };
+        if let Some(what) = self.recorded_for(stranger, order).await? {
+            return Ok(Err(format!("its money was recorded for {what}; release it by --not-charged")));
+        }
         let found = self.store.order(stranger.tenant.clone(), order.clone()).await?;
         let Some((checkout, intent)) = found else {
             return Ok(Err(format!("there is no checkout for {order}; make one, then link it")));
         };
-        let (tenant, account, object) =
-            (stranger.tenant.clone(), stranger.account.clone(), stranger.object.clone());
-        if let Some(charge) = self.store.standing(tenant, account, object, None).await?.charge
-            && charge.checkout != checkout.id
-        {
-            return Ok(Err(format!(
-                "its money was recorded for {} meanwhile; release it by --not-charged",
-                charge.checkout
-            )));
-        }
         if checkout.amount != stranger.amount {
             return Ok(Err(format!("{order} costs {}, and {} was taken", checkout.amount, stranger.amount)));
         }
@@ -79,6 +76,22 @@ impl Engine {
             )));
         }
         Ok(Ok((checkout, intent)))
+    }
+
+    /// For what a stranger's money was recorded already, be it for another merchant with the same account; but for this order.
+    async fn recorded_for(
+        &self,
+        stranger: &StrangerRecord,
+        order: &OrderId,
+    ) -> Result<Option<String>, EngineError> {
+        let StrangerRecord { tenant, account, object, .. } = stranger;
+        let standing = self.store.standing(tenant.clone(), account.clone(), object.clone(), None).await?;
+        let Some(charge) = standing.charge else {
+            return self.counted_elsewhere(tenant, account, object).await;
+        };
+        let found = self.store.order(tenant.clone(), order.clone()).await?;
+        let is_orders = found.is_some_and(|(checkout, _)| checkout.id == charge.checkout);
+        Ok((!is_orders).then(|| format!("{} meanwhile", charge.checkout)))
     }
 
     /// Whether a stranger's account is still the merchant's: only then the provider can be asked about it.

@@ -63,7 +63,8 @@ impl Engine {
         }
     }
 
-    /// The money of this object is accounted for: a stranger that a sweep took it for waits for nobody any more.
+    /// The money of this object is accounted for: a stranger that a sweep took it for waits for nobody any more, here
+    /// and with other merchants.
     pub(super) async fn is_no_stranger(
         &self,
         claimed: &Claimed,
@@ -75,7 +76,7 @@ impl Engine {
             let resolution = Resolution { linked: true, reason: grounds.to_string() };
             self.store.resolve_stranger(stranger, resolution).await?;
         }
-        Ok(())
+        self.release_elsewhere(&claimed.intent.tenant, &frozen.account, object).await
     }
 }
 

@@ -96,12 +96,12 @@ fn extra(charge: &ChargeRecord) -> (String, String) {
 }
 
 fn stranger(found: &StrangerRecord) -> (String, String) {
-    let (amount, account, at) = (found.amount, found.account.as_str(), rfc3339(found.found_at));
+    let (amount, account, at) = (found.amount, words::account(found), rfc3339(found.found_at));
     let what = if found.took_money {
-        format!("{amount} taken in account {account}, found {at}: no payment of ours asked for it.")
+        format!("{amount} taken in {account}, found {at}: no payment of ours asked for it.")
     } else {
         format!(
-            "{amount} may be taken in account {account}, found {at}: it waits there, and no payment that we know of asked for it."
+            "{amount} may be taken in {account}, found {at}: it waits there, and no payment that we know of asked for it."
         )
     };
     let meaning = match &found.order {

@@ -29,16 +29,16 @@ pub(super) async fn text(engine: &Engine, id: &str) -> Result<Option<String>> {
 }
 
 fn stranger(found: &StrangerRecord) -> String {
-    let (object, amount, account) = (&found.object, found.amount, found.account.as_str());
+    let (object, amount, account) = (&found.object, found.amount, words::account(found));
     let names = match &found.order {
         Some(order) => format!("It names {order}, which takes no payment until this is resolved."),
         None => "It names no order.".to_owned(),
     };
     let what = if found.took_money {
-        format!("Object {object} took {amount} in account {account}; no payment of ours asked for it.")
+        format!("Object {object} took {amount} in {account}; no payment of ours asked for it.")
     } else {
         format!(
-            "Object {object} waits in account {account} and may take {amount}; no payment that we know of asked for it. It is asked \
+            "Object {object} waits in {account} and may take {amount}; no payment that we know of asked for it. It is asked \
              about with every sweep: should it end without money, its order is free by itself."
         )
     };

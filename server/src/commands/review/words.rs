@@ -5,13 +5,19 @@ use payment::{
     ReviewReason, State, UnknownReason,
 };
 
-use store::{EffectRecord, EffectState};
+use store::{EffectRecord, EffectState, StrangerRecord};
 
 use crate::answers::rfc3339;
 
 /// A sum that may be nothing.
 pub(super) fn sum(minor: i64, currency: Currency) -> String {
     Money::from_minor(minor, currency).map_or_else(|_| "nothing".to_owned(), |money| money.to_string())
+}
+
+/// Where a stranger's money lies, and for whom it is asked about: several merchants may have the same account.
+pub(super) fn account(found: &StrangerRecord) -> String {
+    let (account, tenant) = (found.account.as_str(), &found.tenant);
+    format!("account {account} of merchant {} ({})", tenant.merchant, tenant.mode.as_str())
 }
 
 /// Where a payment stands.
