@@ -82,6 +82,8 @@ async fn fault_31_two_hours_behind_nothing_ends_early_and_the_right_clock_goes_o
     let world = World::new(Setup::default()).await;
     let order = world.lost().await;
     let creates = world.bank.creates().await;
+    // Else its start would be two hours before the last sign of life, and nothing would be sent.
+    world.database().execute("DELETE FROM heartbeat", []).unwrap();
     let server = world.serve_at(BEHIND).await;
     let fresh = world.buy(&server).await;
     fresh.submit_until_final(&server.url).await;
@@ -96,6 +98,25 @@ async fn fault_31_two_hours_behind_nothing_ends_early_and_the_right_clock_goes_o
     let server = world.serve().await;
     world.is_paid_once(&server, &order).await;
     world.is_paid_once(&server, &fresh).await;
+}
+
+/// Some clock is wrong, this one or the last one's; a copy may have been restored that the other one wrote.
+#[tokio::test]
+async fn fault_31_a_start_two_hours_before_the_last_sign_of_life_sends_nothing_until_the_clock_is_right() {
+    let world = World::new(Setup::default()).await;
+    world.serve().await.process.terminate().await;
+    let server = world.serve_at(BEHIND).await;
+    let order = world.buy(&server).await;
+    let reply = order.submit(&server.url).await.unwrap();
+    assert_eq!((reply.status, text(&reply.json()["state"])), (202, "processing"));
+    server.process.terminate().await;
+    assert_eq!(world.bank.creates().await, []);
+
+    let server = world.serve().await;
+    let fresh = world.buy(&server).await;
+    fresh.submit_until_final(&server.url).await;
+    world.is_paid_once(&server, &fresh).await;
+    assert_eq!(world.bank.payments(&order.number).await.len(), 0, "its time to send is over");
 }
 
 /// The one that is ahead takes every lease for ended and every time to send for over, while the other waits for the bank.
