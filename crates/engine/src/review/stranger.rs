@@ -44,9 +44,10 @@ impl Engine {
         }
         let (object, order) =
             (&stranger.object, stranger.order.as_ref().map_or("any order", OrderId::as_str));
+        let whose = format!("merchant {} ({})", stranger.tenant.merchant, stranger.tenant.mode.as_str());
         done(match linked {
-            true => format!("{object} pays order {order}"),
-            false => format!("{object} has nothing to do with {order}, which can be paid again"),
+            true => format!("{object} pays order {order} of {whose}"),
+            false => format!("{object} has nothing to do with {order} of {whose}, which can be paid again"),
         })
     }
 

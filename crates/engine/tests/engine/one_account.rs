@@ -119,14 +119,13 @@ async fn resolution(world: &World, tenant: Tenant, object: &ObjectId) -> Resolut
     standing.stranger.unwrap().resolution.unwrap()
 }
 
-/// An order of the same name of each, and money for it that both sweeps met, the first merchant's before the other's.
+/// An order of the same name of each, and money for it that both sweeps met in the same moment.
 async fn met_by_both(world: &World, engine: &Engine) -> (MerchantRecord, [Offer; 2], ObjectId) {
     let other = second(world, engine).await;
     let offers = [world.offer(engine, "1").await, offer_of(world, engine, &other.tenant, "1").await];
     let object = taken_by_hand(world, "1");
-    sweep(world, engine).await;
-    world.clock.advance(SECOND);
     assert_eq!(engine.sweep_merchant(&other).await.unwrap().strangers, 1);
+    sweep(world, engine).await;
     assert_eq!(waits_with(engine, &object).await, ["mer_1", "mer_2"]);
     (other, offers, object)
 }
@@ -134,7 +133,8 @@ async fn met_by_both(world: &World, engine: &Engine) -> (MerchantRecord, [Offer;
 async fn n5_one_sum_of_which_both_were_told_pays_an_order_of_one(world: World) {
     let engine = world.engine();
     let (other, [own, others], object) = met_by_both(&world, &engine).await;
-    done(resolve(&engine, &object, Verdict::Charged(object.clone())).await);
+    let words = done(resolve(&engine, &object, Verdict::Charged(object.clone())).await);
+    assert_eq!(words, format!("{object} pays order 1 of merchant mer_1 (test)"));
     assert_eq!(waits_with(&engine, &object).await, [""; 0]);
     refused(&world, &own, &object, Verdict::Charged(object.clone()), "does not wait for a person").await;
     assert_eq!(
