@@ -105,9 +105,9 @@ pub(super) struct Operations(pub(super) Engine);
 impl Queue for Operations {
     type Claim = Claim;
     const CONCURRENCY: usize = 64;
-    /// At most 375 a second begin: ten thousand that are due at once leave room for who pays just now, and are done within a minute.
+    /// At most 250 a second begin: ten thousand that are due at once leave room for who pays just now, and are done within a minute.
     const CLAIM_AT_ONCE: usize = 3;
-    const PACE: Duration = Duration::from_millis(8);
+    const PACE: Duration = Duration::from_millis(12);
     const LOOK_EVERY: Duration = Duration::from_millis(200);
 
     async fn claim(&self, room: Room) -> Result<Vec<Claim>, EngineError> {
