@@ -301,7 +301,8 @@ impl Engine {
     }
 
     /// A provider that asks for silence, or somebody on the way who says so in its place, is not heeded beyond the next moment that
-    /// changes what is to be done: nothing may be sent any more, no straggling send can take money any more, a person has to look.
+    /// changes what is to be done: nothing may be sent any more, no straggling send can take money any more, a person has to look. Nor
+    /// for longer than an hour.
     pub(crate) fn wait_ms(&self, claimed: &Claimed, retry_after_ms: Option<i64>) -> i64 {
         let tries = u32::try_from(claimed.operation.tries).unwrap_or(u32::MAX);
         let wait_ms = self.settings.retry.delay_ms(tries, self.ids.random(), retry_after_ms);
@@ -309,9 +310,12 @@ impl Engine {
         let until = claimed.operation.execute_until.unwrap_or(claimed.now);
         let turns = [until, self.tokens_dead_at(claimed), until.plus_ms(review_after_ms)];
         let left_ms = turns.into_iter().map(|at| at.since_ms(claimed.now)).filter(|ms| *ms > 0).min();
-        wait_ms.min(left_ms.unwrap_or(review_after_ms.max(self.settings.retry.max_ms)))
+        wait_ms.min(left_ms.unwrap_or(wait_ms)).min(SILENCE_MAX_MS)
     }
 }
+
+/// Longest time for which nothing is asked, whoever wishes it.
+const SILENCE_MAX_MS: i64 = 3_600_000;
 
 fn first_sent_at(claimed: &Claimed) -> Timestamp {
     claimed.operation.first_sent_at.unwrap_or(claimed.intent.created_at)

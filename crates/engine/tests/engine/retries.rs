@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use engine::Vault;
-use payment::StateName;
+use payment::{ObjectStatus, StateName};
 
 use crate::{
-    bank::Fault,
+    bank::{Fault, pending},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
     scenarios,
     world::{DAY, EXECUTE_MS, HOUR, MINUTE, RETRY, SECOND, World},
@@ -24,6 +24,7 @@ scenarios! {
     a_retry_after_without_end_silences_nobody,
     n2_a_retry_after_beyond_the_last_possible_send_keeps_no_shopper_waiting,
     n2_a_retry_after_of_a_day_keeps_nobody_from_proving_that_nothing_was_charged,
+    n2_a_retry_after_of_a_day_to_a_question_is_no_silence_of_a_day,
 }
 
 const OTHER: &str = "200600";
@@ -174,6 +175,18 @@ async fn n2_a_retry_after_of_a_day_keeps_nobody_from_proving_that_nothing_was_ch
     assert_eq!((world.state(&offer).await, world.bank.sends()), (StateName::Canceled, 1));
     let took_ms = world.clock.now().since_ms(began);
     assert!(took_ms < 2 * HOUR, "the card token was dead long before: {took_ms} ms");
+}
+
+async fn n2_a_retry_after_of_a_day_to_a_question_is_no_silence_of_a_day(world: World) {
+    let engine = world.engine();
+    world.bank.decides(pending());
+    let offer = world.paying(&engine, "1").await;
+    world.clock.advance(2 * HOUR);
+    world.bank.next_query(Fault::Unavailable(DAY));
+    assert!(engine.run_once().await.unwrap());
+    world.bank.moves(offer.intent.id, ObjectStatus::Succeeded);
+    assert!(world.wake(&engine, &offer).await <= HOUR);
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
 }
 
 /// Liveness (invariant 17): a bank that says "in a year" does not keep a payment from a person's eyes for a year.
