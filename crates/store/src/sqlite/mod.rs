@@ -6,7 +6,6 @@ mod session;
 mod writer;
 
 use std::{
-    borrow::Cow,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -14,8 +13,7 @@ use std::{
 
 use async_trait::async_trait;
 use sqlx::{
-    ConnectOptions, Connection, SqlSafeStr, SqliteConnection,
-    migrate::{Migration, MigrationType, Migrator},
+    ConnectOptions,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
 };
 
@@ -38,9 +36,6 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "fair queues", include_str!("../../../../migrations/0005_fair_queues.sql")),
     (6, "waiting strangers", include_str!("../../../../migrations/0006_waiting_strangers.sql")),
 ];
-
-/// Tries to migrate before a failure is more than another process's success.
-const MAX_MIGRATION_TRIES: usize = 50;
 
 /// How to open a database file.
 #[derive(Clone)]
@@ -93,11 +88,7 @@ impl SqlStore<Sqlite> {
 impl Sqlite {
     /// Opens the file and brings its schema up to date.
     pub async fn open(options: SqliteOptions) -> Result<Self, StoreError> {
-        make_private(&options.path)?;
-        let failed = schema::failed;
-        let mut connection = options.connect_options().connect().await.map_err(failed)?;
-        migrate(&mut connection).await?;
-        connection.close().await.map_err(failed)?;
+        schema::bring_up_to_date(&options).await?;
         let readers = (0..options.readers).map(|_| connect(&options.path, options.patience, true));
         let readers = Readers::new(readers.collect::<Result<_, _>>()?, options.patience);
         let writing = connect(&options.path, options.patience, false)?;
@@ -124,35 +115,6 @@ impl Sqlite {
     pub fn readers(&self) -> &Readers {
         &self.readers
     }
-}
-
-/// Makes a missing file readable by its owner only; SQLite gives the files beside it the same mode.
-fn make_private(path: &Path) -> Result<(), StoreError> {
-    let mut options = std::fs::OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop).map_err(|error| StoreError::Refused(Arc::new(error)))
-}
-
-/// Brings the schema up to date. Another process may be at it in this moment, and SQLite has no lock for that: who came second
-/// fails, looks again, and finds it done.
-async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let mut tries = 1;
-    loop {
-        match migrator().run(&mut *connection).await {
-            Ok(()) => return Ok(()),
-            Err(error) if tries == MAX_MIGRATION_TRIES => return Err(StoreError::Schema(error.to_string())),
-            Err(_) => tries += 1,
-        }
-    }
-}
-
-fn migrator() -> Migrator {
-    let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
-        Migration::new(*version, Cow::Borrowed(*name), MigrationType::Simple, sql.into_sql_str(), false)
-    });
-    Migrator { migrations: Cow::Owned(migrations.collect()), ..Migrator::DEFAULT }
 }
 
 #[async_trait]

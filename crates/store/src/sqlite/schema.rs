@@ -1,12 +1,19 @@
 //! A database file from outside: what it is like, and bringing it up to date. For operators; a server does it by opening.
 
-use std::{path::Path, sync::Arc};
+use std::{borrow::Cow, io::ErrorKind, path::Path, sync::Arc, time::Duration};
 
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use sqlx::{
+    ConnectOptions, Connection, SqlSafeStr, SqliteConnection,
+    migrate::{MigrateError, Migration, MigrationType, Migrator},
+};
+use tokio::time::{Instant, sleep};
 
 use super::session::{BUSY, LOCKED};
-use super::{Sqlite, SqliteOptions, make_private, migrator};
+use super::{MIGRATIONS, Sqlite, SqliteOptions};
 use crate::StoreError;
+
+/// Between two tries to migrate, while another process is at it.
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 const HAS_MIGRATIONS: &str =
     "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '_sqlx_migrations'";
@@ -37,13 +44,7 @@ pub struct Migrated {
 impl Sqlite {
     /// Brings the schema of the file up to date; makes the file when it is missing.
     pub async fn migrate(path: &Path) -> Result<Migrated, StoreError> {
-        make_private(path)?;
-        let mut connection = SqliteOptions::new(path).connect_options().connect().await.map_err(failed)?;
-        let from = schema(&mut connection).await?;
-        migrator().run(&mut connection).await.map_err(|error| StoreError::Schema(error.to_string()))?;
-        let to = schema(&mut connection).await?;
-        connection.close().await.map_err(failed)?;
-        Ok(Migrated { from, to })
+        bring_up_to_date(&SqliteOptions::new(path)).await
     }
 
     /// Looks at an existing file as a server would open it; writes no row.
@@ -59,6 +60,75 @@ impl Sqlite {
         connection.close().await.map_err(failed)?;
         Ok(inspection)
     }
+}
+
+/// Makes the file when it is missing, and brings its schema up to date. Another process may be at it in this moment, and SQLite
+/// has no lock for that: who came second fails at once, however patient it is, looks again, and finds it done.
+pub(super) async fn bring_up_to_date(options: &SqliteOptions) -> Result<Migrated, StoreError> {
+    make_private(&options.path)?;
+    let patient_until = Instant::now() + options.patience;
+    loop {
+        match migrate(options).await {
+            Err(Unmigrated::Raced(_)) if Instant::now() < patient_until => sleep(BETWEEN_TRIES).await,
+            Err(Unmigrated::Raced(error) | Unmigrated::Failed(error)) => return Err(error),
+            Ok(migrated) => return Ok(migrated),
+        }
+    }
+}
+
+/// Makes a missing file readable by its owner only; SQLite gives the files beside it the same mode. One that is there is left
+/// alone: whoever closes it, closes the locks that this process has on it.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::Refused(Arc::new(error))),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Why a try to migrate did not succeed.
+enum Unmigrated {
+    /// It may be that another process did.
+    Raced(StoreError),
+    Failed(StoreError),
+}
+
+impl From<StoreError> for Unmigrated {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy(_) => Self::Raced(error),
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+impl From<MigrateError> for Unmigrated {
+    fn from(error: MigrateError) -> Self {
+        let told = StoreError::Schema(error.to_string());
+        match error {
+            MigrateError::Execute(_) | MigrateError::ExecuteMigration(..) => Self::Raced(told),
+            _ => Self::Failed(told),
+        }
+    }
+}
+
+async fn migrate(options: &SqliteOptions) -> Result<Migrated, Unmigrated> {
+    let mut connection = options.connect_options().connect().await.map_err(failed)?;
+    let from = schema(&mut connection).await?;
+    migrator().run(&mut connection).await?;
+    let to = schema(&mut connection).await?;
+    connection.close().await.map_err(failed)?;
+    Ok(Migrated { from, to })
+}
+
+fn migrator() -> Migrator {
+    let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
+        Migration::new(*version, Cow::Borrowed(*name), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator { migrations: Cow::Owned(migrations.collect()), ..Migrator::DEFAULT }
 }
 
 /// What an error means while the schema is looked at or changed.
