@@ -1,7 +1,7 @@
 //! The order offered for payment, as far as rules need it.
 
 /// Where a checkout stands. Paid is a fact of the checkout: it has a charge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CheckoutStatus {
     /// Can be paid.
     Open,
@@ -33,7 +33,7 @@ impl CheckoutStatus {
 }
 
 /// When authorised money is taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Capture {
     /// At once.
     #[default]
@@ -58,7 +58,7 @@ impl Capture {
 }
 
 /// How a shopper wants to pay. Not part of any fingerprint: every tab tokenises the card afresh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MethodKind {
     /// A card, tokenised by the browser with the provider.
     CardToken,

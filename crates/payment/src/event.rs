@@ -77,7 +77,7 @@ impl Event {
 }
 
 /// Why a send was definitely not executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotExecutedReason {
     /// The connection failed before a byte of the request left.
@@ -93,7 +93,7 @@ pub enum NotExecutedReason {
 }
 
 /// Why a result is unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownReason {
     /// The connection broke or the deadline passed after the first byte.

@@ -69,7 +69,7 @@ impl KeyKind {
 }
 
 /// The significant parameters of a request, typed and defaulted, as canonical text: a JSON array of name and value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint {
     canonical: String,
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::Timestamp;
 
 /// SHA-256 of a line and of all before it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct JournalHash(pub [u8; 32]);
 
 impl JournalHash {
@@ -33,7 +33,7 @@ impl fmt::Debug for JournalHash {
 }
 
 /// One line: what happened to an intent, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JournalLine {
     /// Counts from 1 within the intent.
     pub seq: i64,

@@ -33,7 +33,7 @@ pub struct Terms {
 }
 
 /// How an object contradicts what we asked for. It is never taken for success.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mismatch {
     /// Names another intent, or none.
@@ -123,7 +123,7 @@ pub enum RefundStatus {
 }
 
 /// What was used to pay, for the shopper to recognise.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PaidWith {
     /// Last four digits of the card.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -33,7 +33,7 @@ impl OperationKind {
 }
 
 /// Where such an operation stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum OperationState {
     /// Every send so far was definitely not executed, or the first is still to come.

@@ -10,7 +10,7 @@ use crate::{Mismatch, NotExecutedReason, ObjectId, Timestamp, UnknownReason};
 pub const MAX_SUSPECTS: usize = 16;
 
 /// Where an intent stands. Data of a state lives in its variant; the serde form is what the store keeps.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum State {
     /// Waits for its first submit. Nothing was sent.
@@ -93,7 +93,7 @@ pub enum State {
 }
 
 /// Who refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeclinedBy {
     /// The card's bank, or a check on the way to it.
@@ -113,7 +113,7 @@ impl DeclinedBy {
 }
 
 /// Why an intent ended without money.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum CanceledReason {
     /// Every send was definitely not executed, and no other may follow.
@@ -132,7 +132,7 @@ pub enum CanceledReason {
 }
 
 /// Why a person has to decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewReason {
     /// Still unknown long after the last send.

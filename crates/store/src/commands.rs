@@ -21,7 +21,7 @@ pub use review::{GatedAccount, Review, ReviewId, ReviewItem, Standing, Start};
 pub const BLANK: u8 = 0x1a;
 
 /// The first final answer to a keyed request, as it is stored and replayed.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
@@ -47,7 +47,7 @@ impl fmt::Debug for Answer {
 pub type Render = Arc<dyn Fn(u16, &CheckoutRecord, &IntentRecord) -> Answer + Send + Sync>;
 
 /// A key as a request uses it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyUse {
     /// Scope: whose.
     pub tenant: Tenant,

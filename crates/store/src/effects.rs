@@ -6,7 +6,7 @@ use payment::{EffectId, EffectKind, EffectSubject, Holder, IntentId, MerchantId,
 use crate::{CheckoutRecord, IntentRecord, Lease, StoreError, Tenant};
 
 /// Where the delivery of an effect stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EffectState {
     /// It waits for its next try.
     Waiting,
@@ -38,7 +38,7 @@ impl EffectState {
 }
 
 /// Something that follows once from a payment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EffectRecord {
     /// Whose.
     pub tenant: Tenant,

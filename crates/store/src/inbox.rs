@@ -7,7 +7,7 @@ use payment::{Holder, IntentId, MerchantId, ObjectId, OperationId, ProviderAccou
 use crate::{Lease, StoreError, Tenant};
 
 /// What names a notification for ever (R21).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NoticeKey {
     /// Whose.
     pub merchant: MerchantId,
@@ -18,7 +18,7 @@ pub struct NoticeKey {
 }
 
 /// What a notification says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Announcement {
     /// The provider's name of the event.
     pub event: String,
@@ -33,7 +33,7 @@ pub struct Announcement {
 }
 
 /// What kind of object a notification is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum NoticeAbout {
     /// A payment.
     Payment,
@@ -63,7 +63,7 @@ impl Announcement {
 }
 
 /// A notification that came in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoticeRecord {
     /// Whose.
     pub tenant: Tenant,
@@ -97,7 +97,7 @@ impl NoticeRecord {
 }
 
 /// What a notification waits for. Whatever waits has a wake-up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoticeState {
     /// The provider's answer.
     Waiting {

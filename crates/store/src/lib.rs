@@ -10,6 +10,7 @@ mod flows;
 mod inbox;
 mod memory;
 mod records;
+mod rows;
 mod sql;
 mod sqlite;
 mod tables;
@@ -38,6 +39,7 @@ pub use records::{
     AttemptRecord, ChargeRecord, CheckoutRecord, Doubt, FollowUp, Frozen, IntentRecord, JournalRecord, Lease,
     OperationRecord, Resolution, Stage, Story, StrangerRecord, Task, Tenant,
 };
+pub use rows::{Rows, Table};
 pub use sql::SqlStore;
 pub use sqlite::{Inspection, Migrated, Sqlite, SqliteOptions};
 pub use tables::{Abort, Clock, KeyRow, SweepRow, SweepTables, Tables};

@@ -8,19 +8,18 @@ mod operation;
 mod outbox;
 mod sweep;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use futures_util::FutureExt;
 use payment::{
-    AttemptId, CheckoutId, CheckoutStatus, EffectId, IntentId, JournalHash, KeyKind, MerchantId, ObjectId,
-    OperationId, OrderId, ProviderAccount, Stance, StateName, Timestamp,
+    CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, OrderId, Stance, StateName, Timestamp,
 };
-use tokio::sync::Mutex;
 
 use crate::{
-    Answer, AttemptRecord, Backend, ChargeRecord, CheckoutRecord, Clock, EffectRecord, Flow, IntentRecord,
-    JournalRecord, NoticeKey, NoticeRecord, OperationRecord, StoreError, StrangerRecord, Tables, Tenant,
-    tables::{Abort, KeyRow, SweepRow},
+    Answer, Backend, CheckoutRecord, Clock, Flow, IntentRecord, JournalRecord, Rows, StoreError, Tables,
+    Tenant,
+    tables::{Abort, KeyRow},
 };
 
 /// Runs of one flow before its race is called endless.
@@ -40,20 +39,26 @@ impl MemoryStore {
 
     /// All rows as they are now, in a store of their own: a backup.
     pub async fn copy(&self) -> Self {
-        Self { rows: Mutex::new(self.rows.lock().await.clone()), clock: Arc::clone(&self.clock) }
+        Self { rows: Mutex::new(self.rows()), clock: Arc::clone(&self.clock) }
     }
 
-    async fn run<R>(&self, flow: Flow<R>, keep: bool) -> Result<R, StoreError> {
-        let mut rows = self.rows.lock().await;
+    /// All rows as they are now.
+    pub fn rows(&self) -> Rows {
+        self.locked().clone()
+    }
+
+    /// A flow that panics leaves the rows as they were before it.
+    fn locked(&self) -> MutexGuard<'_, Rows> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a flow over `rows`: its result, and the rows as it left them. It waits for nothing: all that it calls is here.
+    fn run<R>(&self, rows: &Rows, flow: &Flow<R>) -> Result<(R, Rows), StoreError> {
         for _ in 0..MAX_RUNS {
             let mut draft = Draft { rows: rows.clone(), clock: Arc::clone(&self.clock) };
-            match flow(&mut draft).await {
-                Ok(result) => {
-                    if keep {
-                        *rows = draft.rows;
-                    }
-                    return Ok(result);
-                }
+            let result = flow(&mut draft).now_or_never().expect("a flow in memory waits for nothing");
+            match result {
+                Ok(result) => return Ok((result, draft.rows)),
                 Err(Abort::Raced) => {}
                 Err(Abort::Failed(error)) => return Err(error),
             }
@@ -65,28 +70,15 @@ impl MemoryStore {
 #[async_trait]
 impl Backend for MemoryStore {
     async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
-        self.run(flow, true).await
+        let mut rows = self.locked();
+        let (result, written) = self.run(&rows, &flow)?;
+        *rows = written;
+        Ok(result)
     }
 
     async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
-        self.run(flow, false).await
+        Ok(self.run(&self.rows(), &flow)?.0)
     }
-}
-
-#[derive(Clone, Default)]
-struct Rows {
-    keys: BTreeMap<(Tenant, &'static str, String), KeyRow>,
-    checkouts: BTreeMap<(Tenant, CheckoutId), CheckoutRecord>,
-    intents: BTreeMap<(Tenant, IntentId), IntentRecord>,
-    operations: BTreeMap<(Tenant, OperationId), OperationRecord>,
-    attempts: BTreeMap<(Tenant, AttemptId), AttemptRecord>,
-    charges: BTreeMap<(MerchantId, ProviderAccount, ObjectId), ChargeRecord>,
-    effects: BTreeMap<(Tenant, EffectId), EffectRecord>,
-    heartbeat: Option<Timestamp>,
-    sweeps: BTreeMap<(Tenant, ProviderAccount), SweepRow>,
-    strangers: BTreeMap<(MerchantId, ProviderAccount, ObjectId), StrangerRecord>,
-    journal: BTreeMap<(Tenant, IntentId, i64), JournalRecord>,
-    inbox: BTreeMap<NoticeKey, NoticeRecord>,
 }
 
 impl Rows {
@@ -94,9 +86,18 @@ impl Rows {
         let occupies = |row: &IntentRecord| row.state.stance() != Stance::Free;
         self.intents
             .values()
-            .filter(|other| other.id != row.id && other.tenant.merchant == row.tenant.merchant)
-            .filter(|other| other.checkout == row.checkout)
+            .filter(|other| other.checkout == row.checkout && other.id != row.id)
+            .filter(|other| other.tenant.merchant == row.tenant.merchant)
             .any(|other| other.number == row.number || (occupies(other) && occupies(row)))
+    }
+
+    fn journal_of(
+        &self,
+        tenant: &Tenant,
+        intent: IntentId,
+    ) -> impl DoubleEndedIterator<Item = &JournalRecord> {
+        let line = |seq| (tenant.clone(), intent, seq);
+        self.journal.range(line(i64::MIN)..=line(i64::MAX))
     }
 }
 
@@ -110,14 +111,6 @@ fn refused(table: &str) -> StoreError {
     StoreError::Refused(Arc::new(std::io::Error::other(format!("{table}: a CHECK failed"))))
 }
 
-fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V) -> bool {
-    let free = !map.contains_key(&key);
-    if free {
-        map.insert(key, value);
-    }
-    free
-}
-
 #[async_trait]
 impl Tables for Draft {
     async fn now(&mut self) -> Result<Timestamp, Abort> {
@@ -125,12 +118,12 @@ impl Tables for Draft {
     }
 
     async fn key(&mut self, tenant: &Tenant, kind: KeyKind, key: &str) -> Result<Option<KeyRow>, Abort> {
-        Ok(self.rows.keys.get(&(tenant.clone(), kind.as_str(), key.to_owned())).cloned())
+        Ok(self.rows.keys.get(&(tenant.clone(), kind, key.to_owned())).cloned())
     }
 
     async fn insert_key(&mut self, row: &KeyRow) -> Result<bool, Abort> {
-        let key = (row.key.tenant.clone(), row.key.kind.as_str(), row.key.key.as_str().to_owned());
-        Ok(put(&mut self.rows.keys, key, row.clone()))
+        let key = (row.key.tenant.clone(), row.key.kind, row.key.key.as_str().to_owned());
+        Ok(self.rows.keys.insert(key, row.clone()))
     }
 
     async fn update_key_answer(
@@ -140,10 +133,9 @@ impl Tables for Draft {
         key: &str,
         answer: &Answer,
     ) -> Result<bool, Abort> {
-        let row = self.rows.keys.get_mut(&(tenant.clone(), kind.as_str(), key.to_owned()));
-        let Some(row) = row.filter(|row| row.answer.is_none()) else { return Ok(false) };
-        row.answer = Some(answer.clone());
-        Ok(true)
+        let key = (tenant.clone(), kind, key.to_owned());
+        let set = |row: &mut KeyRow| row.answer = Some(answer.clone());
+        Ok(self.rows.keys.change(&key, |row| row.answer.is_none(), set))
     }
 
     async fn lock_checkout(
@@ -167,23 +159,20 @@ impl Tables for Draft {
     }
 
     async fn order(&mut self, tenant: &Tenant, order: &OrderId) -> Result<Option<CheckoutRecord>, Abort> {
-        Ok(self.rows.checkouts.values().find(|row| row.tenant == *tenant && row.order == *order).cloned())
+        Ok(self.rows.checkouts.values().find(|row| row.order == *order && row.tenant == *tenant).cloned())
     }
 
     async fn insert_checkout(&mut self, row: &CheckoutRecord) -> Result<bool, Abort> {
         if self.order(&row.tenant, &row.order).await?.is_some() {
             return Ok(false);
         }
-        Ok(put(&mut self.rows.checkouts, (row.tenant.clone(), row.id), row.clone()))
+        Ok(self.rows.checkouts.insert((row.tenant.clone(), row.id), row.clone()))
     }
 
     async fn update_checkout_terms(&mut self, row: &CheckoutRecord, version: i64) -> Result<bool, Abort> {
-        let found = self.rows.checkouts.get_mut(&(row.tenant.clone(), row.id));
         let writable =
             |found: &CheckoutRecord| found.version == version && found.status != CheckoutStatus::Paid;
-        let Some(found) = found.filter(|found| writable(found)) else { return Ok(false) };
-        *found = row.clone();
-        Ok(true)
+        Ok(self.rows.checkouts.replace(&(row.tenant.clone(), row.id), writable, row.clone()))
     }
 
     async fn update_checkout_status(
@@ -193,10 +182,8 @@ impl Tables for Draft {
         from: CheckoutStatus,
         to: CheckoutStatus,
     ) -> Result<bool, Abort> {
-        let found = self.rows.checkouts.get_mut(&(tenant.clone(), id));
-        let Some(found) = found.filter(|found| found.status == from) else { return Ok(false) };
-        found.status = to;
-        Ok(true)
+        let set = |row: &mut CheckoutRecord| row.status = to;
+        Ok(self.rows.checkouts.change(&(tenant.clone(), id), |row| row.status == from, set))
     }
 
     async fn expired_checkouts(
@@ -231,29 +218,27 @@ impl Tables for Draft {
         checkout: CheckoutId,
     ) -> Result<Option<IntentRecord>, Abort> {
         let of_checkout =
-            self.rows.intents.values().filter(|row| row.tenant == *tenant && row.checkout == checkout);
+            self.rows.intents.values().filter(|row| row.checkout == checkout && row.tenant == *tenant);
         Ok(of_checkout.max_by_key(|row| row.number).cloned())
     }
 
     async fn insert_intent(&mut self, row: &IntentRecord) -> Result<bool, Abort> {
         Ok(!self.rows.intent_taken(row)
-            && put(&mut self.rows.intents, (row.tenant.clone(), row.id), row.clone()))
+            && self.rows.intents.insert((row.tenant.clone(), row.id), row.clone()))
     }
 
     async fn update_intent(&mut self, row: &IntentRecord, version: i64) -> Result<bool, Abort> {
         if self.rows.intent_taken(row) {
             return Ok(false);
         }
-        let found = self.rows.intents.get_mut(&(row.tenant.clone(), row.id));
-        let Some(found) = found.filter(|found| found.version == version) else { return Ok(false) };
-        *found = IntentRecord { version: version + 1, ..row.clone() };
-        Ok(true)
+        let next = IntentRecord { version: version + 1, ..row.clone() };
+        let key = (row.tenant.clone(), row.id);
+        Ok(self.rows.intents.replace(&key, |found| found.version == version, next))
     }
 
     async fn set_intent_email(&mut self, tenant: &Tenant, id: IntentId, email: &str) -> Result<bool, Abort> {
-        let Some(found) = self.rows.intents.get_mut(&(tenant.clone(), id)) else { return Ok(false) };
-        found.email = Some(email.to_owned());
-        Ok(true)
+        let set = |row: &mut IntentRecord| row.email = Some(email.to_owned());
+        Ok(self.rows.intents.change(&(tenant.clone(), id), |_| true, set))
     }
 
     async fn journal_head(
@@ -261,7 +246,7 @@ impl Tables for Draft {
         tenant: &Tenant,
         intent: IntentId,
     ) -> Result<Option<(i64, JournalHash)>, Abort> {
-        Ok(self.journal(tenant, intent).await?.last().map(|row| (row.line.seq, row.hash)))
+        Ok(self.rows.journal_of(tenant, intent).next_back().map(|row| (row.line.seq, row.hash)))
     }
 
     async fn insert_journal(
@@ -270,11 +255,10 @@ impl Tables for Draft {
         intent: IntentId,
         row: &JournalRecord,
     ) -> Result<bool, Abort> {
-        Ok(put(&mut self.rows.journal, (tenant.clone(), intent, row.line.seq), row.clone()))
+        Ok(self.rows.journal.insert((tenant.clone(), intent, row.line.seq), row.clone()))
     }
 
     async fn journal(&mut self, tenant: &Tenant, intent: IntentId) -> Result<Vec<JournalRecord>, Abort> {
-        let range = (tenant.clone(), intent, i64::MIN)..=(tenant.clone(), intent, i64::MAX);
-        Ok(self.rows.journal.range(range).map(|(_, row)| row.clone()).collect())
+        Ok(self.rows.journal_of(tenant, intent).cloned().collect())
     }
 }

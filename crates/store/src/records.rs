@@ -19,7 +19,7 @@ pub struct Tenant {
 }
 
 /// An order offered for payment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CheckoutRecord {
     /// Whose.
     pub tenant: Tenant,
@@ -52,7 +52,7 @@ pub struct CheckoutRecord {
 }
 
 /// One intention to pay.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IntentRecord {
     /// Whose.
     pub tenant: Tenant,
@@ -85,7 +85,7 @@ pub struct IntentRecord {
 }
 
 /// What an operation waits for; follows from its intent's state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// A first submit.
     Created,
@@ -134,7 +134,7 @@ impl Stage {
 }
 
 /// A provider request as it was first sent: recovery sends these bytes to this account, whatever was deployed since.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frozen {
     /// Which provider.
     pub provider: String,
@@ -151,7 +151,7 @@ pub struct Frozen {
 }
 
 /// The right to work on an operation for a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lease {
     /// Who.
     pub holder: Holder,
@@ -160,7 +160,7 @@ pub struct Lease {
 }
 
 /// What an operation asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Task {
     /// A payment; its state is its intent's.
     Pay,
@@ -179,7 +179,7 @@ impl Task {
 }
 
 /// A capture, a cancel or a refund.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FollowUp {
     /// Which of them.
     pub kind: OperationKind,
@@ -192,7 +192,7 @@ pub struct FollowUp {
 }
 
 /// One thing asked of a provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OperationRecord {
     /// Whose.
     pub tenant: Tenant,
@@ -259,7 +259,7 @@ impl OperationRecord {
 }
 
 /// One send.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AttemptRecord {
     /// Its request id.
     pub id: AttemptId,
@@ -276,7 +276,7 @@ pub struct AttemptRecord {
 }
 
 /// A journal line with its hash.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JournalRecord {
     /// The line.
     pub line: JournalLine,
@@ -285,7 +285,7 @@ pub struct JournalRecord {
 }
 
 /// An object that took money.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ChargeRecord {
     /// Whose.
     pub tenant: Tenant,
@@ -310,7 +310,7 @@ pub struct ChargeRecord {
 }
 
 /// An object that took money in a merchant's account, or may, and that no intent of ours made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StrangerRecord {
     /// Whose account.
     pub tenant: Tenant,
@@ -340,7 +340,7 @@ pub enum Doubt {
 }
 
 /// What a person made of a stranger, or its end at the provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Resolution {
     /// It pays the order it names (or the one the person named); else it has nothing to do with us.
     pub linked: bool,

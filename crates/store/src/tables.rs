@@ -40,7 +40,7 @@ impl From<StoreError> for Abort {
 }
 
 /// A key's row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRow {
     /// Scope, key and parameters.
     pub key: KeyUse,

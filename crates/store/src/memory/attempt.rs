@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use payment::{AttemptId, OperationId};
 
-use super::{Draft, put};
+use super::Draft;
 use crate::{
     AttemptRecord, Tenant,
     tables::{Abort, AttemptTables},
@@ -17,7 +17,7 @@ impl AttemptTables for Draft {
             .attempts
             .values()
             .any(|other| other.operation == row.operation && other.number == row.number);
-        Ok(!numbered && put(&mut self.rows.attempts, (tenant.clone(), row.id), row.clone()))
+        Ok(!numbered && self.rows.attempts.insert((tenant.clone(), row.id), row.clone()))
     }
 
     async fn update_attempt_outcome(
@@ -26,10 +26,8 @@ impl AttemptTables for Draft {
         id: AttemptId,
         outcome: &str,
     ) -> Result<bool, Abort> {
-        let row = self.rows.attempts.get_mut(&(tenant.clone(), id)).filter(|row| row.outcome.is_none());
-        let Some(row) = row else { return Ok(false) };
-        row.outcome = Some(outcome.to_owned());
-        Ok(true)
+        let set = |row: &mut AttemptRecord| row.outcome = Some(outcome.to_owned());
+        Ok(self.rows.attempts.change(&(tenant.clone(), id), |row| row.outcome.is_none(), set))
     }
 
     async fn attempts(
@@ -41,7 +39,7 @@ impl AttemptTables for Draft {
             .rows
             .attempts
             .iter()
-            .filter(|((owner, _), row)| owner == tenant && row.operation == operation);
+            .filter(|((owner, _), row)| row.operation == operation && owner == tenant);
         let mut found: Vec<_> = of_tenant.map(|(_, row)| row.clone()).collect();
         found.sort_by_key(|row| row.number);
         Ok(found)

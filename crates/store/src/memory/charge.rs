@@ -3,11 +3,21 @@
 use async_trait::async_trait;
 use payment::{CheckoutId, ObjectId, ProviderAccount};
 
-use super::{Draft, put, refused};
+use super::{Draft, refused};
 use crate::{
-    ChargeRecord, Tenant,
+    ChargeRecord, Rows, Tenant,
     tables::{Abort, ChargeTables},
 };
+
+impl Rows {
+    /// Oldest first.
+    fn open_extras(&self) -> impl Iterator<Item = &ChargeRecord> {
+        let open = |row: &&ChargeRecord| row.extra && row.refunded_minor < row.amount.minor();
+        let mut found: Vec<_> = self.charges.values().filter(open).collect();
+        found.sort_by_key(|row| (row.at, &row.object));
+        found.into_iter()
+    }
+}
 
 #[async_trait]
 impl ChargeTables for Draft {
@@ -18,10 +28,10 @@ impl ChargeTables for Draft {
             .values()
             .any(|other| other.checkout == row.checkout && !other.extra && !row.extra);
         let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
-        if paid && !self.rows.charges.contains_key(&key) {
+        if paid && self.rows.charges.get(&key).is_none() {
             return Err(Abort::Raced);
         }
-        Ok(put(&mut self.rows.charges, key, row.clone()))
+        Ok(self.rows.charges.insert(key, row.clone()))
     }
 
     async fn charge(
@@ -35,22 +45,18 @@ impl ChargeTables for Draft {
     }
 
     async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Result<Vec<ChargeRecord>, Abort> {
-        let of_checkout = |row: &&ChargeRecord| row.tenant == *tenant && row.checkout == checkout;
+        let of_checkout = |row: &&ChargeRecord| row.checkout == checkout && row.tenant == *tenant;
         let mut found: Vec<_> = self.rows.charges.values().filter(of_checkout).cloned().collect();
         found.sort_by_key(|row| (row.at, row.object.clone()));
         Ok(found)
     }
 
     async fn open_extras(&mut self, limit: u32) -> Result<Vec<ChargeRecord>, Abort> {
-        let open = |row: &&ChargeRecord| row.extra && row.refunded_minor < row.amount.minor();
-        let mut found: Vec<_> = self.rows.charges.values().filter(open).cloned().collect();
-        found.sort_by_key(|row| (row.at, row.object.clone()));
-        found.truncate(limit as usize);
-        Ok(found)
+        Ok(self.rows.open_extras().take(limit as usize).cloned().collect())
     }
 
     async fn open_extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort> {
-        Ok(self.open_extras(u32::MAX).await?.into_iter().find(|row| row.object == *object))
+        Ok(self.rows.open_extras().find(|row| row.object == *object).cloned())
     }
 
     async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort> {
@@ -62,9 +68,7 @@ impl ChargeTables for Draft {
             return Err(refused("charge").into());
         }
         let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
-        let found = self.rows.charges.get_mut(&key).filter(|found| sums(found) == sums(before));
-        let Some(found) = found else { return Ok(false) };
-        (found.reserved_minor, found.refunded_minor) = sums(row);
-        Ok(true)
+        let set = |found: &mut ChargeRecord| (found.reserved_minor, found.refunded_minor) = sums(row);
+        Ok(self.rows.charges.change(&key, |found| sums(found) == sums(before), set))
     }
 }

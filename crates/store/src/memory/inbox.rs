@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use payment::{MerchantId, Timestamp};
 
-use super::{Draft, put};
+use super::Draft;
 use crate::{
     NoticeKey, NoticeRecord, NoticeState,
     tables::{Abort, InboxTables},
@@ -16,14 +16,11 @@ impl InboxTables for Draft {
     }
 
     async fn insert_notice(&mut self, row: &NoticeRecord) -> Result<bool, Abort> {
-        Ok(put(&mut self.rows.inbox, row.key(), row.clone()))
+        Ok(self.rows.inbox.insert(row.key(), row.clone()))
     }
 
     async fn update_notice(&mut self, row: &NoticeRecord, fence: i64) -> Result<bool, Abort> {
-        let found = self.rows.inbox.get_mut(&row.key()).filter(|found| found.fence == fence);
-        let Some(found) = found else { return Ok(false) };
-        *found = row.clone();
-        Ok(true)
+        Ok(self.rows.inbox.replace(&row.key(), |found| found.fence == fence, row.clone()))
     }
 
     async fn due_notices(

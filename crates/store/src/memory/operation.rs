@@ -4,29 +4,28 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use payment::{
-    Holder, IntentId, MerchantId, ObjectId, OperationId, OperationKind, ProviderAccount, ProviderKey,
-    Timestamp,
+    Holder, IntentId, MerchantId, ObjectId, OperationId, OperationKind, ProviderAccount, Timestamp,
 };
 
-use super::{Draft, Rows, put, refused};
+use super::{Draft, refused};
 use crate::{
-    OperationRecord, Stage, StoreError, Task, Tenant,
+    OperationRecord, Rows, Stage, StoreError, Task, Tenant,
     tables::{Abort, OperationTables},
 };
 
 impl Rows {
     fn operation_taken(&self, row: &OperationRecord) -> bool {
-        let account = |op: &OperationRecord| op.frozen.as_ref().map(|frozen| frozen.account.clone());
-        let sent = |op: &OperationRecord| account(op).map(|account| (account, op.provider_key));
-        let linked = |op: &OperationRecord| account(op).zip(op.object.clone()).filter(|_| makes_object(op));
         self.operations
             .values()
             .filter(|other| other.id != row.id && other.tenant.merchant == row.tenant.merchant)
             .any(|other| {
-                let key: (Option<(ProviderAccount, ProviderKey)>, _) = (sent(row), sent(other));
+                let same_key = row.provider_key == other.provider_key;
+                let same_object = row.object.is_some() && row.object == other.object;
+                let own_objects = makes_object(row) && makes_object(other);
                 one_of_its_kind(row, other)
-                    || (key.0.is_some() && key.0 == key.1)
-                    || (linked(row).is_some() && linked(row) == linked(other))
+                    || (account(row).is_some()
+                        && account(row) == account(other)
+                        && (same_key || (same_object && own_objects)))
             })
     }
 
@@ -40,6 +39,11 @@ impl Rows {
         }
         Ok(())
     }
+}
+
+/// The account it is frozen to.
+fn account(row: &OperationRecord) -> Option<&ProviderAccount> {
+    row.frozen.as_ref().map(|frozen| &frozen.account)
 }
 
 /// Whether the object it is linked to is its own: a capture or a cancel only acts on another's.
@@ -85,13 +89,13 @@ impl OperationTables for Draft {
         intent: IntentId,
     ) -> Result<Option<OperationRecord>, Abort> {
         let pays =
-            |row: &&OperationRecord| row.tenant == *tenant && row.intent == intent && row.task == Task::Pay;
+            |row: &&OperationRecord| row.intent == intent && row.tenant == *tenant && row.task == Task::Pay;
         Ok(self.rows.operations.values().find(pays).cloned())
     }
 
     async fn follow_ups(&mut self, tenant: &Tenant, intent: IntentId) -> Result<Vec<OperationRecord>, Abort> {
         let follows =
-            |row: &&OperationRecord| row.tenant == *tenant && row.intent == intent && row.task != Task::Pay;
+            |row: &&OperationRecord| row.intent == intent && row.tenant == *tenant && row.task != Task::Pay;
         let mut found: Vec<_> = self.rows.operations.values().filter(follows).cloned().collect();
         found.sort_by_key(|row| (row.first_sent_at, row.id));
         Ok(found)
@@ -107,7 +111,7 @@ impl OperationTables for Draft {
             row.tenant == *tenant
                 && makes_object(row)
                 && row.object.as_ref() == Some(object)
-                && row.frozen.as_ref().is_some_and(|frozen| frozen.account == *account)
+                && self::account(row) == Some(account)
         };
         Ok(self.rows.operations.values().find(linked).cloned())
     }
@@ -134,10 +138,8 @@ impl OperationTables for Draft {
         tenant: &Tenant,
         account: &ProviderAccount,
     ) -> Result<Option<OperationRecord>, Abort> {
-        let of_account = |row: &&OperationRecord| {
-            let frozen = row.frozen.as_ref();
-            row.tenant == *tenant && frozen.is_some_and(|frozen| frozen.account == *account)
-        };
+        let of_account =
+            |row: &&OperationRecord| row.tenant == *tenant && self::account(row) == Some(account);
         let newest = self.rows.operations.values().filter(of_account);
         Ok(newest.max_by_key(|row| (row.first_sent_at, row.id)).cloned())
     }
@@ -148,10 +150,9 @@ impl OperationTables for Draft {
             self.rows.operations.values().filter(|row| row.wake_at.is_some()).collect();
         unfinished.sort_by_key(|row| (row.first_sent_at, row.id));
         for row in unfinished {
-            let account = row.frozen.as_ref().map(|frozen| frozen.account.clone());
-            newest.insert((row.tenant.clone(), account), row.id);
+            newest.insert((&row.tenant, account(row)), row.id);
         }
-        Ok(newest.into_iter().map(|((tenant, _), id)| (tenant, id)).collect())
+        Ok(newest.into_iter().map(|((tenant, _), id)| (tenant.clone(), id)).collect())
     }
 
     async fn insert_operation(&mut self, row: &OperationRecord) -> Result<bool, Abort> {
@@ -160,7 +161,7 @@ impl OperationTables for Draft {
         if !free && row.task != Task::Pay {
             return Err(Abort::Raced);
         }
-        Ok(free && put(&mut self.rows.operations, (row.tenant.clone(), row.id), row.clone()))
+        Ok(free && self.rows.operations.insert((row.tenant.clone(), row.id), row.clone()))
     }
 
     async fn update_operation(&mut self, row: &OperationRecord, fence: i64) -> Result<bool, Abort> {
@@ -168,20 +169,19 @@ impl OperationTables for Draft {
         if self.rows.operation_taken(row) {
             return Ok(false);
         }
-        let found = self.rows.operations.get_mut(&(row.tenant.clone(), row.id));
-        let Some(found) = found.filter(|found| found.fence == fence) else { return Ok(false) };
-        *found = row.clone();
-        Ok(true)
+        let key = (row.tenant.clone(), row.id);
+        Ok(self.rows.operations.replace(&key, |found| found.fence == fence, row.clone()))
     }
 
     async fn release(&mut self, holder: Holder, now: Timestamp, until: Timestamp) -> Result<(), Abort> {
-        for row in self.rows.operations.values_mut() {
+        let ends = |row: &OperationRecord| {
             let is_held = row.lease.is_some_and(|lease| lease.holder == holder);
-            if is_held && row.wake_at.is_some_and(|at| at <= until) {
-                (row.lease, row.wake_at) = (None, Some(now));
-                row.fence += 1;
-            }
-        }
+            is_held && row.wake_at.is_some_and(|at| at <= until)
+        };
+        self.rows.operations.change_all(ends, |row| {
+            (row.lease, row.wake_at) = (None, Some(now));
+            row.fence += 1;
+        });
         Ok(())
     }
 

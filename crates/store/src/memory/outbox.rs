@@ -1,11 +1,9 @@
 //! The rows of the outbox, in memory.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use payment::{EffectId, MerchantId, Timestamp};
 
-use super::{Draft, put};
+use super::{Draft, refused};
 use crate::{
     EffectRecord, EffectState, StoreError, Tenant,
     tables::{Abort, OutboxTables},
@@ -16,11 +14,7 @@ fn check(row: &EffectRecord) -> Result<(), StoreError> {
     let fits = waits == row.wake_at.is_some()
         && (waits || row.lease.is_none())
         && (row.tries == 0) == row.first_tried_at.is_none();
-    if fits {
-        Ok(())
-    } else {
-        Err(StoreError::Refused(Arc::new(std::io::Error::other("outbox: a CHECK failed"))))
-    }
+    if fits { Ok(()) } else { Err(refused("outbox")) }
 }
 
 #[async_trait]
@@ -28,11 +22,11 @@ impl OutboxTables for Draft {
     async fn insert_effect(&mut self, row: &EffectRecord) -> Result<bool, Abort> {
         check(row)?;
         let twin = |other: &EffectRecord| {
-            other.tenant.merchant == row.tenant.merchant
-                && (other.kind, other.subject) == (row.kind, row.subject)
+            (other.kind, other.subject) == (row.kind, row.subject)
+                && other.tenant.merchant == row.tenant.merchant
         };
         let once = !self.rows.effects.values().any(twin);
-        Ok(once && put(&mut self.rows.effects, (row.tenant.clone(), row.id), row.clone()))
+        Ok(once && self.rows.effects.insert((row.tenant.clone(), row.id), row.clone()))
     }
 
     async fn effect(&mut self, tenant: &Tenant, id: EffectId) -> Result<Option<EffectRecord>, Abort> {
@@ -41,11 +35,8 @@ impl OutboxTables for Draft {
 
     async fn update_effect(&mut self, row: &EffectRecord, fence: i64) -> Result<bool, Abort> {
         check(row)?;
-        let found = self.rows.effects.get_mut(&(row.tenant.clone(), row.id));
         let writable = |found: &EffectRecord| found.fence == fence && found.state == EffectState::Waiting;
-        let Some(found) = found.filter(|found| writable(found)) else { return Ok(false) };
-        *found = row.clone();
-        Ok(true)
+        Ok(self.rows.effects.replace(&(row.tenant.clone(), row.id), writable, row.clone()))
     }
 
     async fn due_effects(

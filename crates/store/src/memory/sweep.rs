@@ -3,11 +3,20 @@
 use async_trait::async_trait;
 use payment::{ObjectId, OrderId, ProviderAccount, Timestamp};
 
-use super::{Draft, put};
+use super::Draft;
 use crate::{
-    Resolution, StrangerRecord, Tenant,
+    Resolution, Rows, StrangerRecord, Tenant,
     tables::{Abort, SweepRow, SweepTables},
 };
+
+impl Rows {
+    /// Oldest first.
+    fn open_strangers(&self) -> impl Iterator<Item = &StrangerRecord> {
+        let mut found: Vec<_> = self.strangers.values().filter(|row| row.resolution.is_none()).collect();
+        found.sort_by_key(|row| (row.found_at, &row.object));
+        found.into_iter()
+    }
+}
 
 #[async_trait]
 impl SweepTables for Draft {
@@ -25,15 +34,16 @@ impl SweepTables for Draft {
     }
 
     async fn put_sweep(&mut self, row: &SweepRow) -> Result<(), Abort> {
-        self.rows.sweeps.insert((row.tenant.clone(), row.account.clone()), row.clone());
+        self.rows.sweeps.put((row.tenant.clone(), row.account.clone()), row.clone());
         Ok(())
     }
 
     async fn pull_back_sweeps(&mut self, now: Timestamp) -> Result<(), Abort> {
-        for row in self.rows.sweeps.values_mut() {
+        let ahead = |row: &SweepRow| row.known_from > now || row.swept_until > now;
+        self.rows.sweeps.change_all(ahead, |row| {
             row.known_from = row.known_from.min(now);
             row.swept_until = row.swept_until.min(now);
-        }
+        });
         Ok(())
     }
 
@@ -44,7 +54,7 @@ impl SweepTables for Draft {
 
     async fn insert_stranger(&mut self, row: &StrangerRecord) -> Result<bool, Abort> {
         let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
-        Ok(put(&mut self.rows.strangers, key, row.clone()))
+        Ok(self.rows.strangers.insert(key, row.clone()))
     }
 
     async fn stranger(
@@ -64,15 +74,11 @@ impl SweepTables for Draft {
     }
 
     async fn open_strangers(&mut self, limit: u32) -> Result<Vec<StrangerRecord>, Abort> {
-        let open = self.rows.strangers.values().filter(|row| row.resolution.is_none());
-        let mut found: Vec<_> = open.cloned().collect();
-        found.sort_by_key(|row| (row.found_at, row.object.clone()));
-        found.truncate(limit as usize);
-        Ok(found)
+        Ok(self.rows.open_strangers().take(limit as usize).cloned().collect())
     }
 
     async fn open_stranger(&mut self, object: &ObjectId) -> Result<Option<StrangerRecord>, Abort> {
-        Ok(self.open_strangers(u32::MAX).await?.into_iter().find(|row| row.object == *object))
+        Ok(self.rows.open_strangers().find(|row| row.object == *object).cloned())
     }
 
     async fn waiting_strangers(
@@ -81,20 +87,17 @@ impl SweepTables for Draft {
         account: &ProviderAccount,
         limit: u32,
     ) -> Result<Vec<StrangerRecord>, Abort> {
-        let mut found = self.open_strangers(u32::MAX).await?;
-        found.retain(|row| row.tenant == *tenant && row.account == *account && !row.took_money);
-        found.truncate(limit as usize);
-        Ok(found)
+        let waits =
+            |row: &&StrangerRecord| row.tenant == *tenant && row.account == *account && !row.took_money;
+        Ok(self.rows.open_strangers().filter(waits).take(limit as usize).cloned().collect())
     }
 
     async fn stranger_took_money(&mut self, row: &StrangerRecord) -> Result<bool, Abort> {
         let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
-        let found = self.rows.strangers.get_mut(&key);
-        let found = found
-            .filter(|known| known.tenant == row.tenant && known.resolution.is_none() && !known.took_money);
-        let Some(found) = found else { return Ok(false) };
-        found.took_money = true;
-        Ok(true)
+        let waits = |known: &StrangerRecord| {
+            known.tenant == row.tenant && known.resolution.is_none() && !known.took_money
+        };
+        Ok(self.rows.strangers.change(&key, waits, |known| known.took_money = true))
     }
 
     async fn resolve_stranger(
@@ -103,9 +106,7 @@ impl SweepTables for Draft {
         resolution: &Resolution,
     ) -> Result<bool, Abort> {
         let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
-        let found = self.rows.strangers.get_mut(&key).filter(|row| row.resolution.is_none());
-        let Some(found) = found else { return Ok(false) };
-        found.resolution = Some(resolution.clone());
-        Ok(true)
+        let set = |known: &mut StrangerRecord| known.resolution = Some(resolution.clone());
+        Ok(self.rows.strangers.change(&key, |known| known.resolution.is_none(), set))
     }
 }

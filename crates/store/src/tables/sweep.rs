@@ -7,7 +7,7 @@ use super::Abort;
 use crate::{Resolution, StrangerRecord, Tenant};
 
 /// How far an account's listing was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SweepRow {
     /// Whose account.
     pub tenant: Tenant,
