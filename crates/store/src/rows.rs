@@ -102,7 +102,7 @@ impl<K: Ord + Clone, V: Clone> Table<K, V> {
     }
 
     /// The rows of some keys.
-    pub(crate) fn range(&self, keys: impl RangeBounds<K>) -> impl DoubleEndedIterator<Item = &V> {
+    pub fn range(&self, keys: impl RangeBounds<K>) -> impl DoubleEndedIterator<Item = &V> {
         self.0.range(keys).map(|(_, row)| row.as_ref())
     }
 

@@ -5,11 +5,7 @@ mod schema;
 mod session;
 mod writer;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use async_trait::async_trait;
 use sqlx::{

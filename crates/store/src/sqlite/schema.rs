@@ -98,20 +98,15 @@ enum Unmigrated {
 
 impl From<StoreError> for Unmigrated {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Busy(_) => Self::Raced(error),
-            _ => Self::Failed(error),
-        }
+        if matches!(error, StoreError::Busy(_)) { Self::Raced(error) } else { Self::Failed(error) }
     }
 }
 
 impl From<MigrateError> for Unmigrated {
     fn from(error: MigrateError) -> Self {
         let told = StoreError::Schema(error.to_string());
-        match error {
-            MigrateError::Execute(_) | MigrateError::ExecuteMigration(..) => Self::Raced(told),
-            _ => Self::Failed(told),
-        }
+        let raced = matches!(error, MigrateError::Execute(_) | MigrateError::ExecuteMigration(..));
+        if raced { Self::Raced(told) } else { Self::Failed(told) }
     }
 }
 

@@ -1,0 +1,467 @@
+//! What must be true of every history: read from the journal and the rows, the bank's ledger, and what the receivers got. The engine is
+//! not asked. The numbers are those of docs/proof.md.
+
+use std::{collections::BTreeMap, fmt};
+
+use payment::{
+    CanceledReason, CheckoutId, CheckoutStatus, EffectId, EffectSubject, IntentId, JournalHash, JournalLine,
+    KeyKind, OperationId, ProviderKey, Stance, State, StateName, Timestamp,
+};
+use store::{
+    Answer, EffectRecord, EffectState, IntentRecord, NoticeState, OperationRecord, Rows, Stage, Task,
+};
+
+use crate::{
+    bank::{Bank, Object, Status},
+    desk::{Message, Request},
+    wire,
+};
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Its number.
+    pub invariant: u8,
+    /// What was found.
+    pub found: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "invariant {}: {}", self.invariant, self.found)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+fn broken(invariant: u8, found: impl Into<String>) -> Result<(), Broken> {
+    Err(Broken { invariant, found: found.into() })
+}
+
+/// Where `holds` is false, the invariant is broken.
+macro_rules! must {
+    ($invariant:literal, $holds:expr, $($found:tt)+) => {
+        if !$holds {
+            return broken($invariant, format!($($found)+));
+        }
+    };
+}
+
+const TERMINALS: [&str; 4] = ["succeeded", "declined", "canceled", "expired"];
+
+/// What may lead from where to where, and with what evidence. Written down here a second time: the code is not asked. No timer is among
+/// what ends anything that was sent.
+const WAYS: [(&str, &str, &[&str]); 13] = [
+    ("none", "created", &["opened"]),
+    ("created", "processing", &["submitted"]),
+    ("created", "expired", &["expired"]),
+    ("created", "canceled", &["replaced"]),
+    ("processing", "confirming", &["unanswered", "taken_over"]),
+    ("processing", "declined", &["rejected"]),
+    ("processing", "canceled", &["execute_until_passed", "absent"]),
+    ("confirming", "canceled", &["absent"]),
+    ("needs_review", "canceled", &["absent", "judged_not_charged"]),
+    ("needs_review", "succeeded", &["judged_charged"]),
+    ("any", "confirming", &["mismatched"]),
+    ("any", "needs_review", &["overdue", "stuck"]),
+    // Wherever it is not over, the provider's object may lead anywhere but back.
+    ("any", "any", &["observed"]),
+];
+
+/// What was seen of an intent's journal.
+#[derive(Clone, Copy)]
+struct Read {
+    lines: i64,
+    last: JournalHash,
+    state: &'static str,
+}
+
+/// The name of a state as the code knows it; of one that it does not know, nothing.
+fn known(state: &str) -> &'static str {
+    StateName::ALL.iter().map(|name| name.as_str()).find(|name| *name == state).unwrap_or("unknown")
+}
+
+/// What the checker remembers of a history: what cannot be read from the rows of one moment.
+#[derive(Default)]
+pub struct Checker {
+    journals: BTreeMap<IntentId, Read>,
+    fences: BTreeMap<OperationId, i64>,
+    /// The first answer to each key.
+    answers: BTreeMap<(&'static str, String), Answer>,
+    /// The bytes and the account that each provider key first came with.
+    sent: BTreeMap<ProviderKey, Request>,
+    /// Notifications that were answered 2xx.
+    accepted: Vec<String>,
+    /// What the receivers got.
+    pub received: Vec<Message>,
+    /// When the rows became an older copy of themselves, last.
+    restored: Option<Timestamp>,
+}
+
+impl Checker {
+    /// The rows are those of a backup from now on.
+    pub fn restored(&mut self, rows: &Rows, now: Timestamp) -> Result<(), Broken> {
+        self.restored = Some(now);
+        self.journals.clear();
+        self.fences.clear();
+        self.answers.clear();
+        self.accepted.clear();
+        self.sent.clear();
+        for ((_, intent, _), row) in rows.journal.iter() {
+            let read = self.journals.get(intent).map_or("none", |read| read.state);
+            let state = if row.line.event.contains('.') { read } else { known(&row.line.to) };
+            self.journals.insert(*intent, Read { lines: row.line.seq, last: row.hash, state });
+        }
+        self.after_a_write(rows)
+    }
+
+    /// What holds at any moment: 6, 9, 10, 11, 15, 17.
+    pub fn after_a_write(&mut self, rows: &Rows) -> Result<(), Broken> {
+        for checkout in rows.checkouts.values() {
+            let mut occupying = 0;
+            let mut numbers = 0;
+            for intent in rows.intents.values().filter(|intent| intent.checkout == checkout.id) {
+                occupying += usize::from(intent.state.stance() != Stance::Free);
+                numbers = numbers.max(intent.number);
+            }
+            must!(10, occupying <= 1, "{occupying} intents occupy {}", checkout.order);
+            let charged = rows.charges.values().any(|charge| charge.checkout == checkout.id);
+            let paid = checkout.status == CheckoutStatus::Paid;
+            must!(1, paid == charged, "{} is {:?}, and charged: {charged}", checkout.order, checkout.status);
+        }
+        for intent in rows.intents.values() {
+            self.check_journal(rows, intent)?;
+        }
+        for operation in rows.operations.values() {
+            self.check_operation(rows, operation)?;
+        }
+        for charge in rows.charges.values() {
+            let given_back = charge.reserved_minor + charge.refunded_minor;
+            let fits = charge.reserved_minor >= 0
+                && charge.refunded_minor >= 0
+                && given_back <= charge.amount.minor();
+            must!(15, fits, "{given_back} of {} are given back", charge.amount.minor());
+        }
+        Ok(())
+    }
+
+    /// 8, 9: each new line begins where the last one ended, and leads where its event may lead.
+    fn check_journal(&mut self, rows: &Rows, intent: &IntentRecord) -> Result<(), Broken> {
+        let read = self.journals.get(&intent.id).copied();
+        let from = read.map_or(1, |read| read.lines);
+        let key = |seq| (intent.tenant.clone(), intent.id, seq);
+        let mut lines = rows.journal.range(key(from)..=key(i64::MAX));
+        let mut last = JournalHash::GENESIS;
+        let mut count = 0;
+        let mut at = "none";
+        if let Some(read) = read {
+            let kept = lines.next();
+            must!(
+                9,
+                kept.is_some_and(|row| row.hash == read.last),
+                "the journal of {} was rewritten",
+                intent.id
+            );
+            if let Some(row) = kept {
+                (last, count, at) = (row.hash, row.line.seq, read.state);
+            }
+        }
+        for row in lines {
+            let line = &row.line;
+            must!(
+                9,
+                line.seq == count + 1 && row.hash == line.chained_to(last),
+                "a line is missing: {line:?}"
+            );
+            (last, count) = (row.hash, line.seq);
+            self.check_line(rows, intent, line, at)?;
+            // A capture, cancel or refund has states of its own.
+            if !line.event.contains('.') {
+                at = known(&line.to);
+            }
+        }
+        let state = intent.state.name().as_str();
+        must!(9, at == state, "{} is {state}, and its journal ends with {at}", intent.id);
+        self.journals.insert(intent.id, Read { lines: count.max(1), last, state });
+        Ok(())
+    }
+
+    fn check_line(
+        &self,
+        rows: &Rows,
+        intent: &IntentRecord,
+        line: &JournalLine,
+        at: &str,
+    ) -> Result<(), Broken> {
+        if line.event.contains('.') {
+            return Ok(());
+        }
+        must!(9, line.from == at, "{line:?} begins elsewhere than at {at}");
+        must!(8, !line.evidence.is_empty(), "{line:?} cites nothing");
+        if line.from != line.to {
+            must!(9, !TERMINALS.contains(&line.from.as_str()), "a terminal is left: {line:?}");
+            let is = |named: &str, state: &str| named == state || named == "any";
+            let may = |(from, to, events): &(&str, &str, &[&str])| {
+                is(from, &line.from) && is(to, &line.to) && events.contains(&line.event.as_str())
+            };
+            must!(8, WAYS.iter().any(may), "nothing leads there: {line:?}");
+        }
+        if line.from == "none" || line.from == "created" && line.to == "processing" {
+            let checkout = rows.checkouts.values().find(|checkout| checkout.id == intent.checkout);
+            let open = checkout.is_some_and(|checkout| checkout.status == CheckoutStatus::Open);
+            must!(10, open, "{} is {} on a checkout that is not open", intent.id, line.to);
+            let earlier = rows.intents.values().filter(|other| other.checkout == intent.checkout);
+            let free = earlier
+                .filter(|other| other.number < intent.number)
+                .all(|other| other.state.stance() == Stance::Free);
+            must!(6, free, "{} is {} while an earlier one is not over", intent.id, line.to);
+        }
+        Ok(())
+    }
+
+    /// 11, 17: fences rise, and what waits has somebody who looks.
+    fn check_operation(&mut self, rows: &Rows, operation: &OperationRecord) -> Result<(), Broken> {
+        let fence = self.fences.entry(operation.id).or_insert(0);
+        must!(11, operation.fence >= *fence, "the fence of {} fell to {}", operation.id, operation.fence);
+        *fence = operation.fence;
+        let awaited = matches!(operation.stage, Stage::Open | Stage::Review);
+        must!(
+            17,
+            operation.wake_at.is_some() == awaited,
+            "{} is {:?}, and somebody looks: {:?}",
+            operation.id,
+            operation.stage,
+            operation.wake_at
+        );
+        if let Task::Pay = operation.task {
+            let intent = rows.intents.values().find(|intent| intent.id == operation.intent);
+            let stage = intent.map(|intent| Stage::of(intent.state.name()));
+            must!(9, stage == Some(operation.stage), "{} is {:?}", operation.id, operation.stage);
+        }
+        Ok(())
+    }
+
+    /// 4, 5, 7: what arrives was written down before, comes with one key, one body, one account, and left in time.
+    pub fn on_arrival(&mut self, rows: &Rows, request: &Request) -> Result<(), Broken> {
+        if self.restored.is_some_and(|at| request.left_ms <= at.0) {
+            // Written down in what is gone.
+            return Ok(());
+        }
+        if let Some(first) = self.sent.get(&request.key) {
+            let same =
+                first.body == request.body && first.account == request.account && first.path == request.path;
+            must!(5, same, "two requests with one key: {first:?}, {request:?}");
+        } else {
+            self.sent.insert(request.key, request.clone());
+        }
+        let operation = rows.operations.values().find(|operation| operation.provider_key == request.key);
+        let Some(operation) = operation else {
+            // A copy of before may not know it any more.
+            must!(4, self.restored.is_some(), "nobody wrote down what arrives: {request:?}");
+            return Ok(());
+        };
+        must!(4, operation.frozen.is_some() || self.restored.is_some(), "{} is not frozen", operation.id);
+        let attempted = rows.attempts.values().any(|attempt| attempt.operation == operation.id);
+        must!(4, attempted || self.restored.is_some(), "no attempt of {} is written", operation.id);
+        let in_time = operation.execute_until.is_some_and(|until| request.left_ms < until.0);
+        must!(7, in_time || self.restored.is_some(), "{} left after its execute-until", operation.id);
+        Ok(())
+    }
+
+    /// 2, 3, 12: a key's answers are one answer.
+    pub fn on_answer(&mut self, kind: KeyKind, key: &str, answer: &Answer) -> Result<(), Broken> {
+        let slot = (kind.as_str(), key.to_owned());
+        match self.answers.get(&slot) {
+            Some(first) => must!(12, first == answer, "{slot:?} was answered {first:?}, then {answer:?}"),
+            None => {
+                self.answers.insert(slot, answer.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// 12: nobody hears of success before the money is there.
+    pub fn on_success(&self, bank: &Bank, intent: IntentId) -> Result<(), Broken> {
+        let taken = bank.objects.iter().any(|object| object.intent == Some(intent) && object.took_money);
+        must!(12, taken, "{intent} is said to be paid");
+        Ok(())
+    }
+
+    /// 13: what is acknowledged is written down.
+    pub fn on_notice(&mut self, rows: &Rows, body: &[u8]) -> Result<(), Broken> {
+        let Some(notice) = wire::read_notice(body) else { return Ok(()) };
+        let identity = format!("{} {} {}", notice.event, notice.status, notice.object);
+        let written = rows.inbox.values().any(|notice| notice.said.identity() == identity);
+        must!(13, written, "`{identity}` was acknowledged, and is not written down");
+        self.accepted.push(identity);
+        Ok(())
+    }
+
+    /// What holds when all faults are over: 1, 8, 13, 14, 16, 17.
+    pub fn at_the_end(&self, rows: &Rows, bank: &Bank, now: Timestamp) -> Result<(), Broken> {
+        let fickle = bank.objects.iter().any(|object| object.fickle);
+        for intent in rows.intents.values() {
+            self.check_end_of(rows, bank, intent, fickle)?;
+        }
+        for operation in rows.operations.values() {
+            let waits = operation.stage == Stage::Open && !waits_for_somebody(rows, operation);
+            must!(17, !waits, "{} is still open at {now}: {operation:?}", operation.id);
+        }
+        self.check_charges(rows, bank, fickle)?;
+        self.check_objects(rows, bank)?;
+        self.check_effects(rows)?;
+        for notice in rows.inbox.values() {
+            let waits = matches!(notice.state, NoticeState::Waiting { .. });
+            must!(13, !waits, "a notification still waits: {notice:?}");
+        }
+        for identity in &self.accepted {
+            let kept = rows.inbox.values().any(|notice| notice.said.identity() == *identity);
+            must!(13, kept, "`{identity}` is gone");
+        }
+        Ok(())
+    }
+
+    /// 8: what is said to be not executed has no object; what failed took no money.
+    fn check_end_of(
+        &self,
+        rows: &Rows,
+        bank: &Bank,
+        intent: &IntentRecord,
+        fickle: bool,
+    ) -> Result<(), Broken> {
+        let object = bank.objects.iter().find(|object| object.intent == Some(intent.id));
+        let unsent = matches!(
+            intent.state,
+            State::Canceled { reason: CanceledReason::NotExecuted | CanceledReason::Absent }
+        );
+        // A straggler may still make an object whose page nobody has the way to: it takes no money, and ends by itself.
+        let harmless = object.is_none_or(|object| !object.took_money && object.status == Status::Expired);
+        must!(8, !unsent || harmless, "{} was executed: {object:?}", intent.id);
+        let ended_free = intent.state.is_terminal() && intent.state.stance() == Stance::Free;
+        // What the bank took back before anybody asked is not there to be known.
+        let took = object.is_some_and(|object| object.took_money && object.status == Status::Succeeded);
+        must!(8, !(ended_free && took) || fickle, "{} is {:?}, and took money", intent.id, intent.state);
+        let charged = rows.charges.values().any(|charge| charge.intent == intent.id);
+        must!(16, !took || charged, "{} took money, and nobody wrote it down", intent.id);
+        let succeeded = intent.state.name() == StateName::Succeeded;
+        let ever = object.is_some_and(|object| object.took_money);
+        must!(1, !succeeded || ever, "{} succeeded, and took no money", intent.id);
+        Ok(())
+    }
+
+    /// 1, 16: what is written down of charges is what the bank took.
+    fn check_charges(&self, rows: &Rows, bank: &Bank, fickle: bool) -> Result<(), Broken> {
+        for checkout in rows.checkouts.values() {
+            let charges = rows.charges.values().filter(|charge| charge.checkout == checkout.id);
+            let paying = charges.filter(|charge| !charge.extra).count();
+            must!(1, paying <= 1, "{paying} charges pay {}", checkout.order);
+            let taken =
+                bank.objects.iter().filter(|object| object.took_money && object.order == checkout.order);
+            let ours = taken.filter(|object| object.intent.is_some()).count();
+            must!(1, ours <= 1 || fickle, "{} was charged {ours} times", checkout.order);
+        }
+        for charge in rows.charges.values() {
+            let object = bank.objects.iter().find(|object| object.id == charge.object);
+            let same = object.is_some_and(|object| object.took_money && object.amount == charge.amount);
+            must!(16, same, "{charge:?} is not what the bank has: {object:?}");
+            let flagged = rows
+                .journal
+                .iter()
+                .any(|((_, intent, _), row)| *intent == charge.intent && row.line.event == "anomaly");
+            must!(1, !charge.extra || flagged, "an extra nobody is told of: {charge:?}");
+            let returned = bank.returned(&charge.object);
+            must!(15, returned <= charge.amount.minor(), "{returned} were given back of {charge:?}");
+            let written = charge.refunded_minor + charge.reserved_minor;
+            must!(
+                15,
+                returned <= written || self.restored.is_some(),
+                "{returned} were given back, {written} written down"
+            );
+        }
+        Ok(())
+    }
+
+    /// 16: what took money is a charge, or stands before a person.
+    fn check_objects(&self, rows: &Rows, bank: &Bank) -> Result<(), Broken> {
+        // Somebody else's payment that came back to life long after its end is nobody's.
+        let ours = |object: &&Object| object.intent.is_some() || !object.fickle;
+        for object in bank.objects.iter().filter(ours).filter(|object| object.status == Status::Succeeded) {
+            let charged = rows.charges.values().any(|charge| charge.object == object.id);
+            let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);
+            must!(16, charged || stranger, "nobody knows of {object:?}");
+        }
+        let alive = |status: Status| matches!(status, Status::Pending | Status::Slow | Status::Held);
+        for object in bank.objects.iter().filter(|object| alive(object.status)) {
+            let linked =
+                rows.operations.values().any(|operation| operation.object.as_ref() == Some(&object.id));
+            let word = format!("object {} ", object.id);
+            let known = linked || rows.journal.values().any(|row| row.line.evidence.contains(&word));
+            must!(16, known || self.restored.is_some(), "nobody knows of {object:?}");
+        }
+        Ok(())
+    }
+
+    /// 14: one effect a subject, exactly if its transition was committed; its receiver got it under one id.
+    fn check_effects(&self, rows: &Rows) -> Result<(), Broken> {
+        for checkout in rows.checkouts.values() {
+            let subject = EffectSubject::Checkout(checkout.id);
+            let of_it = rows.effects.values().filter(|effect| effect.subject == subject);
+            let told = of_it.filter(|effect| effect.kind == payment::EffectKind::CheckoutPaid).count();
+            let paid = checkout.status == CheckoutStatus::Paid;
+            must!(14, told == usize::from(paid), "{} is paid: {paid}, and told {told} times", checkout.order);
+            let mut ids: Vec<EffectId> = self.ids_told(checkout.id);
+            ids.sort_unstable();
+            ids.dedup();
+            must!(
+                14,
+                ids.len() <= 1 || self.restored.is_some(),
+                "{} came under several ids: {ids:?}",
+                checkout.order
+            );
+        }
+        for effect in rows.effects.values() {
+            let got = self.received.iter().filter(|message| message.id == effect.id).count();
+            let delivered = effect.state == EffectState::Delivered;
+            must!(14, !delivered || got > 0, "{:?} is said to be delivered", effect.kind);
+            let mail = effect.kind.channel() == payment::Channel::Mail;
+            must!(
+                14,
+                !mail || got <= 1 || self.restored.is_some(),
+                "the mail {:?} came {got} times",
+                effect.kind
+            );
+            let waits = effect.state == EffectState::Waiting && !waits_for_people(rows, effect);
+            must!(14, !waits, "{:?} still waits", effect.kind);
+        }
+        Ok(())
+    }
+
+    fn ids_told(&self, checkout: CheckoutId) -> Vec<EffectId> {
+        let of_it = self.received.iter().filter(|message| message.checkout == checkout);
+        of_it
+            .filter(|message| message.kind == payment::EffectKind::CheckoutPaid)
+            .map(|message| message.id)
+            .collect()
+    }
+}
+
+/// Whether an open operation waits for the shopper or for a capture, not for us.
+fn waits_for_somebody(rows: &Rows, operation: &OperationRecord) -> bool {
+    let intent = rows.intents.values().find(|intent| intent.id == operation.intent);
+    let state = intent.map(|intent| intent.state.name());
+    matches!(state, Some(StateName::RequiresAction | StateName::Authorized))
+        && matches!(operation.task, Task::Pay)
+}
+
+/// Whether an effect waits for people: nobody is told anything of an order before somebody has said whose the money is that names it,
+/// nor how one try ended while the next is under way.
+pub(crate) fn waits_for_people(rows: &Rows, effect: &EffectRecord) -> bool {
+    let intent = rows.intents.values().find(|row| row.id == effect.intent);
+    let checkout = intent.and_then(|intent| rows.checkouts.values().find(|row| row.id == intent.checkout));
+    let Some(checkout) = checkout else { return false };
+    let mut strangers = rows.strangers.values();
+    let strange = strangers
+        .any(|stranger| stranger.resolution.is_none() && stranger.order.as_ref() == Some(&checkout.order));
+    let mut intents = rows.intents.values();
+    strange || intents.any(|row| row.checkout == checkout.id && row.state.stance() == Stance::Occupying)
+}

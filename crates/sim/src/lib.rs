@@ -1,0 +1,19 @@
+//! The engine in a simulated world: servers, tabs, the bank, receivers and clocks, all in one thread, every decision made by one
+//! scheduler from one seed. It runs the very crates that serve shoppers; what is simulated, and what is not, says docs/proof.md.
+
+pub mod act;
+pub mod bank;
+pub mod check;
+pub mod choices;
+pub mod desk;
+pub mod fault;
+pub mod heal;
+pub mod merchants;
+pub mod page;
+pub mod person;
+pub mod ports;
+pub mod story;
+pub mod task;
+pub mod time;
+pub mod wire;
+pub mod world;

@@ -1,0 +1,299 @@
+//! People: shoppers before their tabs and on the bank's page, and the shop; and what servers answer them.
+
+use engine::{Accepted, CheckoutOutcome, IntentOutcome, Submission, SubmitOutcome};
+use payment::{Capture, Currency, Fingerprint, IdempotencyKey, KeyKind, Money, OrderId, StateName};
+use providers::Method;
+use store::{CheckoutRecord, IntentRecord, KeyUse, Terms};
+
+use crate::{
+    act::Deed,
+    bank::{Fate, Status},
+    check::Broken,
+    choices::Choices,
+    fault::{Fault, Rates},
+    merchants,
+    task::{Done, Job},
+    time::DAY,
+    wire::Order,
+    world::{Shown, World},
+};
+
+/// The shop's name for an order.
+pub(crate) fn order(number: usize) -> OrderId {
+    OrderId::parse(format!("order-{number}")).unwrap_or_else(|_| unreachable!("a short word"))
+}
+
+/// What an order costs, before and after the shop changed its mind.
+pub(crate) fn amount(dear: bool) -> Money {
+    let rub = Currency::parse("RUB").unwrap_or_else(|_| unreachable!("a currency"));
+    let minor = if dear { 170_000 } else { 150_000 };
+    Money::from_minor(minor, rub).unwrap_or_else(|_| unreachable!("a sum"))
+}
+
+fn key(kind: KeyKind, key: &str, fields: &[(&str, String)]) -> KeyUse {
+    let (tenant, fingerprint) = (merchants::tenant(), Fingerprint::new(kind, fields));
+    let key = IdempotencyKey::parse(key).unwrap_or_else(|_| unreachable!("a short word"));
+    KeyUse { tenant, kind, key, fingerprint }
+}
+
+fn terms(number: usize, dear: bool, held: bool) -> Terms {
+    Terms {
+        order: order(number),
+        amount: amount(dear),
+        capture: if held { Capture::Manual } else { Capture::Automatic },
+        description: None,
+        return_url: None,
+        email: Some("shopper@example.com".to_owned()),
+        metadata: Default::default(),
+        expires_in_ms: DAY,
+    }
+}
+
+/// What becomes of a payment that is new at the bank.
+pub(crate) fn fate(choices: &mut Choices, rates: &mut Rates, _: &Order, met: &mut Option<Fault>) -> Fate {
+    let possible = [Fault::CardRefused, Fault::ThreeDs, Fault::Slow, Fault::RequestRefused, Fault::FallsIll];
+    *met = rates.meet(choices, &possible);
+    match met {
+        Some(Fault::CardRefused) => Fate::Becomes(Status::Declined),
+        Some(Fault::ThreeDs) => Fate::Becomes(Status::Pending),
+        Some(Fault::Slow) => Fate::Becomes(Status::Slow),
+        Some(Fault::RequestRefused) => Fate::Refused,
+        Some(Fault::FallsIll) => Fate::FallsIll,
+        Some(_) | None => Fate::Becomes(Status::Succeeded),
+    }
+}
+
+/// What a shopper does.
+pub(crate) fn happen(world: &mut World, tab: usize, deed: Deed) -> Result<(), Broken> {
+    let tenant = merchants::tenant();
+    if deed == Deed::Load {
+        let order = order(world.tabs[tab].order);
+        return ask(world, tab, Job::Load { tab, tenant, order });
+    }
+    let Some(shown) = world.tabs[tab].shown.clone() else { return Ok(()) };
+    match deed {
+        Deed::Load => Ok(()),
+        Deed::Pay => pay(world, tab, &shown),
+        Deed::TryAgain => try_again(world, tab, &shown),
+        Deed::CheckNow => ask(world, tab, Job::CheckNow { tenant, intent: shown.intent }),
+        Deed::Release => ask(world, tab, Job::Release { tenant, intent: shown.intent }),
+        Deed::Confirm => {
+            confirm(world, tab, &shown);
+            Ok(())
+        }
+    }
+}
+
+/// The shop opens a checkout for an order, under a new key or its last one.
+pub(crate) fn create(world: &mut World, number: usize) -> Result<(), Broken> {
+    let dear = world.opened[number] > 0 && world.choices.happens(300);
+    let again = world.opened[number] > 0 && world.choices.happens(500);
+    if !again {
+        world.keys += 1;
+    }
+    let text = format!("create-{number}-{}", world.keys);
+    let terms = terms(number, dear, world.size.held);
+    let fields = [("order_id", order(number).as_str().to_owned()), ("amount", amount(dear).to_string())];
+    let key = key(KeyKind::CreateCheckout, &text, &fields);
+    world.opened[number] += 1;
+    world.story.tell(|| {
+        format!("the shop opens a checkout of {} for {} under the key {text}", terms.amount, terms.order)
+    });
+    let Some(node) = world.some_ready_node() else { return Ok(()) };
+    world.spawn(node, Job::Create(Box::new((key, terms))))
+}
+
+/// A tab asks a server.
+fn ask(world: &mut World, tab: usize, job: Job) -> Result<(), Broken> {
+    let fault = world.meet(&[Fault::PageRequestLost, Fault::PageRequestRepeated]);
+    world.story.tell(|| {
+        let fault = fault.map_or(String::new(), |fault| format!(": {}", fault.words()));
+        format!("tab {tab} asks a server, which {}{fault}", job.words())
+    });
+    if fault == Some(Fault::PageRequestLost) {
+        return Ok(());
+    }
+    let Some(node) = world.some_ready_node() else { return Ok(()) };
+    world.tabs[tab].waits = job.tab().is_some();
+    if fault.is_some()
+        && let Some(other) = world.some_ready_node()
+    {
+        world.spawn(other, job.clone())?;
+    }
+    world.spawn(node, job)
+}
+
+fn pay(world: &mut World, tab: usize, shown: &Shown) -> Result<(), Broken> {
+    world.tabs[tab].clicks += 1;
+    let token = format!("tok-{tab}-{}", world.tabs[tab].clicks);
+    let redirect = world.size.lively && world.choices.happens(300);
+    let method = if redirect {
+        Method::Redirect
+    } else {
+        world.bank.tokenize(token.clone(), world.time.now());
+        Method::CardToken(token)
+    };
+    let fields = [
+        ("payment_intent", shown.intent.to_string()),
+        ("checkout_version", shown.version.to_string()),
+        ("amount", shown.amount.to_string()),
+    ];
+    let submission = Submission {
+        key: key(KeyKind::Submit, &shown.submit_key.to_string(), &fields),
+        intent: shown.intent,
+        version: shown.version,
+        amount: shown.amount,
+        method,
+        email: None,
+    };
+    ask(world, tab, Job::Submit { tab, submission: Box::new(submission) })
+}
+
+fn try_again(world: &mut World, tab: usize, shown: &Shown) -> Result<(), Broken> {
+    world.tabs[tab].clicks += 1;
+    let text = format!("again-{tab}-{}", world.tabs[tab].clicks);
+    let key = key(KeyKind::CreateIntent, &text, &[("checkout", shown.checkout.to_string())]);
+    ask(world, tab, Job::TryAgain { tab, key: Box::new(key), checkout: shown.checkout })
+}
+
+/// The shopper is on the bank's page, and says yes or no.
+fn confirm(world: &mut World, tab: usize, shown: &Shown) {
+    let intent = shown.intent;
+    let waits =
+        |object: &crate::bank::Object| object.intent == Some(intent) && object.status == Status::Pending;
+    let Some(index) = world.bank.objects.iter().position(waits) else { return };
+    let refused = world.meet(&[Fault::CardRefused]).is_some();
+    let held = world.size.held;
+    world.story.tell(|| {
+        format!(
+            "the shopper of tab {tab} is on the bank's page and says {}",
+            if refused { "no" } else { "yes" }
+        )
+    });
+    let yes = if held { Status::Held } else { Status::Succeeded };
+    world.object_moves(index, if refused { Status::Declined } else { yes });
+}
+
+fn shown(checkout: &CheckoutRecord, intent: &IntentRecord) -> Shown {
+    Shown {
+        checkout: checkout.id,
+        intent: intent.id,
+        version: checkout.version,
+        amount: checkout.amount,
+        submit_key: intent.submit_key,
+        state: intent.state.name(),
+    }
+}
+
+/// A job is done.
+pub(crate) fn finished(world: &mut World, node: usize, job: Job, done: Done) -> Result<(), Broken> {
+    if let Some(tab) = job.tab() {
+        world.tabs[tab].waits = false;
+    }
+    match (job, done) {
+        (Job::Start, Done::Started(gated)) => {
+            let gate = if gated { "; it waits for a sweep" } else { "" };
+            world.story.tell(|| format!("server {node} is ready{gate}"));
+            world.nodes[node].ready = true;
+        }
+        (Job::Start, Done::Failed(_)) => world.kill(node),
+        (Job::Accept { body, tries, .. }, Done::Failed(_)) => world.notice_comes_again(body, tries),
+        (Job::Accept { body, .. }, Done::Accepted(accepted)) => {
+            if let Accepted::Committed(_) = accepted {
+                world.checker.on_notice(&world.rows, &body)?;
+            }
+        }
+        (Job::Create(asked), Done::Created(outcome)) => {
+            if let CheckoutOutcome::Answer { answer, .. } = &outcome {
+                world.checker.on_answer(KeyKind::CreateCheckout, asked.0.key.as_str(), answer)?;
+            }
+        }
+        (Job::TryAgain { tab, key, .. }, Done::Tried(outcome)) => {
+            if let IntentOutcome::Answer { answer, .. } = &outcome {
+                world.checker.on_answer(KeyKind::CreateIntent, key.key.as_str(), answer)?;
+            }
+            // The page loads again.
+            world.tabs[tab].shown = None;
+        }
+        (job, Done::Driven(driven)) => hears(world, &job, &driven.checkout, &driven.intent)?,
+        (job, Done::Submitted(outcome)) => submitted(world, &job, &outcome)?,
+        (Job::Load { tab, .. }, Done::Loaded(found)) => {
+            if let Some((checkout, intent)) = *found {
+                hears(
+                    world,
+                    &Job::Load { tab, tenant: checkout.tenant.clone(), order: checkout.order.clone() },
+                    &checkout,
+                    &intent,
+                )?;
+            }
+        }
+        (_, Done::Claims(claims)) => {
+            for claim in claims {
+                world.story.tell(|| {
+                    format!("server {node} drives {} ({:?})", claim.work.operation.id, claim.work.step)
+                });
+                world.spawn(node, Job::Drive(Box::new(claim)))?;
+            }
+        }
+        (_, Done::Notices(notices)) => {
+            for notice in notices {
+                world.spawn(node, Job::Notice(Box::new(notice)))?;
+            }
+        }
+        (_, Done::Effects(effects)) => {
+            for effect in effects {
+                world.spawn(node, Job::Deliver(Box::new(effect)))?;
+            }
+        }
+        (_, Done::Resolved(resolved)) => world.story.tell(|| format!("a person is told: {resolved:?}")),
+        (job, Done::Failed(error)) => {
+            world.story.tell(|| format!("server {node}, which {}, fails: {error}", job.words()));
+        }
+        (_, _) => {}
+    }
+    Ok(())
+}
+
+/// What a submit is told where another was the first.
+fn submitted(world: &mut World, job: &Job, outcome: &SubmitOutcome) -> Result<(), Broken> {
+    let Job::Submit { tab, submission } = job else { return Ok(()) };
+    match outcome {
+        SubmitOutcome::Known { checkout, intent, answer } => {
+            if let Some(answer) = answer {
+                world.checker.on_answer(KeyKind::Submit, submission.key.key.as_str(), answer)?;
+            }
+            hears(world, job, checkout, intent)
+        }
+        SubmitOutcome::Claimed(_)
+        | SubmitOutcome::KeyReused { .. }
+        | SubmitOutcome::WrongKey
+        | SubmitOutcome::NotFound
+        | SubmitOutcome::Changed(_)
+        | SubmitOutcome::Paid(_)
+        | SubmitOutcome::NotOpen(_) => {
+            // The page loads again.
+            world.tabs[*tab].shown = None;
+            Ok(())
+        }
+    }
+}
+
+/// A tab hears how its payment stands, unless the answer is lost.
+fn hears(
+    world: &mut World,
+    job: &Job,
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+) -> Result<(), Broken> {
+    if intent.state.name() == StateName::Succeeded {
+        world.checker.on_success(&world.bank, intent.id)?;
+    }
+    let Some(tab) = job.tab() else { return Ok(()) };
+    if world.meet(&[Fault::PageAnswerLost]).is_some() {
+        world.story.tell(|| format!("tab {tab} never sees the answer"));
+        return Ok(());
+    }
+    world.story.tell(|| format!("tab {tab} shows {}", intent.state.name()));
+    world.tabs[tab].shown = Some(shown(checkout, intent));
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! A person with the bank's dashboard before him, who says what became of what nobody could learn. He tells the truth.
+
+use engine::Verdict;
+use payment::{IntentId, OperationKind};
+use store::{OperationRecord, Stage, Task};
+
+use crate::{bank::Status, check::Broken, task::Job, world::World};
+
+impl World {
+    /// Something that stands before a person, and what he says of it: strangers first, then intents and follow-ups, then extras.
+    pub(crate) fn waits_for_a_person(&self) -> Option<(String, Verdict)> {
+        let known = |order: &Option<payment::OrderId>| {
+            self.rows.checkouts.values().any(|checkout| order.as_ref() == Some(&checkout.order))
+        };
+        let mut strangers = self.rows.strangers.values();
+        let stranger = strangers.find(|stranger| stranger.resolution.is_none() && known(&stranger.order));
+        if let Some(stranger) = stranger {
+            let object = self.bank.objects.iter().find(|object| object.id == stranger.object)?;
+            let verdict = match object.status {
+                Status::Succeeded => Verdict::Charged(stranger.object.clone()),
+                Status::Pending
+                | Status::Slow
+                | Status::Held
+                | Status::Declined
+                | Status::Expired
+                | Status::Canceled => Verdict::NotCharged,
+            };
+            return Some((stranger.object.to_string(), verdict));
+        }
+        let in_review = self.rows.operations.values().find(|operation| operation.stage == Stage::Review);
+        if let Some(operation) = in_review {
+            return Some(self.word_about(operation));
+        }
+        let open = |charge: &&store::ChargeRecord| {
+            charge.extra && charge.reserved_minor + charge.refunded_minor < charge.amount.minor()
+        };
+        let extra = self.rows.charges.values().find(open)?;
+        Some((extra.object.to_string(), Verdict::RefundExtra))
+    }
+
+    fn word_about(&self, operation: &OperationRecord) -> (String, Verdict) {
+        match &operation.task {
+            Task::Pay => (operation.intent.to_string(), self.truth_of(operation.intent)),
+            Task::FollowUp(follow_up) if follow_up.kind == OperationKind::Refund => {
+                let mut refunds = self.bank.refunds.iter();
+                let refund = refunds.find(|refund| refund.operation == operation.id);
+                let done = refund.map(|refund| Verdict::Executed(refund.id.clone()));
+                (operation.id.to_string(), done.unwrap_or(Verdict::NotExecuted))
+            }
+            Task::FollowUp(follow_up) => {
+                let object = self.bank.objects.iter().find(|object| object.id == follow_up.target);
+                let ended = object.is_some_and(|object| object.status.is_over());
+                let done = ended.then(|| Verdict::Executed(follow_up.target.clone()));
+                (operation.id.to_string(), done.unwrap_or(Verdict::NotExecuted))
+            }
+        }
+    }
+
+    fn truth_of(&self, intent: IntentId) -> Verdict {
+        let took = |object: &&crate::bank::Object| {
+            object.intent == Some(intent) && object.status == Status::Succeeded
+        };
+        let object = self.bank.objects.iter().find(took);
+        object.map_or(Verdict::NotCharged, |object| Verdict::Charged(object.id.clone()))
+    }
+
+    /// A person says it to a server; whether there was anything to say.
+    pub(crate) fn person_decides(&mut self) -> Result<bool, Broken> {
+        let Some((id, verdict)) = self.waits_for_a_person() else { return Ok(false) };
+        let Some(node) = self.some_ready_node() else { return Ok(false) };
+        self.story.tell(|| format!("a person says of {id}: {verdict:?}"));
+        self.spawn(node, Job::Resolve { id, verdict })?;
+        Ok(true)
+    }
+}

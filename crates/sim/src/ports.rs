@@ -1,0 +1,396 @@
+//! What the engine is given in this world: a store, a bank and receivers that wait at the desk, and a directory, ids and answers that
+//! do not.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use async_trait::async_trait;
+use engine::{Answers, Delivery, Ids, Mail, Sender, Webhook};
+use payment::{
+    AttemptId, CheckoutId, IntentId, Money, ObjectId, ObjectStatus, OperationId, ProviderKey,
+    RefundObservation, SubmitKey,
+};
+use providers::{Account, Encoded, Notice, Outgoing, Page, PayRequest, Provider, RefundRequest, Reply, Span};
+use store::{
+    Answer, ApiKeyKind, Backend, Caller, CheckoutRecord, Directory, Flow, IntentRecord, MemoryStore,
+    MerchantRecord, NewIds, Rows, SqlStore, Sqlite, StoreError, Tenant,
+};
+use tokio::runtime::Runtime;
+use uuid::Uuid;
+
+use crate::{
+    bank,
+    desk::{BankAnswer, Call, Desk, Message, Request, Verdict, Wait},
+    time::Time,
+    wire,
+};
+
+/// A store of either kind.
+#[derive(Clone)]
+pub enum Backing {
+    /// In memory.
+    Memory(Arc<MemoryStore>),
+    /// A SQLite file, and the runtime that its timers need.
+    Sqlite(Arc<SqlStore<Sqlite>>, Arc<Runtime>),
+}
+
+impl Backing {
+    async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
+        match self {
+            Self::Memory(store) => store.write(flow).await,
+            Self::Sqlite(store, runtime) => runtime.block_on(store.write(flow)),
+        }
+    }
+
+    /// All rows as they are now.
+    pub fn rows(&self) -> Rows {
+        match self {
+            Self::Memory(store) => store.rows(),
+            Self::Sqlite(store, runtime) => {
+                let _ = (store, runtime);
+                Rows::default()
+            }
+        }
+    }
+
+    async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
+        match self {
+            Self::Memory(store) => store.read(flow).await,
+            Self::Sqlite(store, runtime) => runtime.block_on(store.read(flow)),
+        }
+    }
+}
+
+/// The store as a server reaches it: each transaction waits for the scheduler.
+pub struct Transactions {
+    /// Where it waits.
+    pub desk: Desk,
+    /// What it runs on.
+    pub backing: Backing,
+}
+
+/// What a transaction answers, as a name.
+fn name<R>() -> &'static str {
+    let full = std::any::type_name::<R>();
+    full.rsplit("::").next().unwrap_or(full)
+}
+
+fn lost() -> StoreError {
+    StoreError::Unknown(Arc::new(std::io::Error::other("the connection broke at COMMIT")))
+}
+
+/// Why a transaction does not run, if it does not.
+fn refusal(verdict: &Verdict) -> Option<StoreError> {
+    match verdict {
+        Verdict::Busy => Some(StoreError::Busy(None)),
+        Verdict::Full => Some(full()),
+        Verdict::Lost { applied: false } => Some(lost()),
+        Verdict::Apply
+        | Verdict::ApplyLater
+        | Verdict::Lost { applied: true }
+        | Verdict::Go
+        | Verdict::Bank(_)
+        | Verdict::Delivery(_) => None,
+    }
+}
+
+/// The scheduler answers each wait by what belongs to it.
+fn unheard_of() -> ! {
+    unreachable!("a wait got what belongs to another")
+}
+
+fn full() -> StoreError {
+    StoreError::Refused(Arc::new(std::io::Error::other("the disk is full")))
+}
+
+#[async_trait]
+impl Backend for Transactions {
+    async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
+        let verdict = self.desk.wait(Wait::Write(name::<R>())).await;
+        if let Some(refusal) = refusal(&verdict) {
+            return Err(refusal);
+        }
+        self.desk.wrote();
+        let written = self.backing.write(flow).await;
+        if matches!(verdict, Verdict::Lost { .. }) {
+            return Err(lost());
+        }
+        if matches!(verdict, Verdict::ApplyLater) {
+            drop(self.desk.wait(Wait::Answer(name::<R>())).await);
+        }
+        written
+    }
+
+    async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
+        let verdict = self.desk.wait(Wait::Read(name::<R>())).await;
+        if let Some(refusal) = refusal(&verdict) {
+            return Err(refusal);
+        }
+        let read = self.backing.read(flow).await;
+        if matches!(verdict, Verdict::ApplyLater) {
+            drop(self.desk.wait(Wait::Answer(name::<R>())).await);
+        }
+        read
+    }
+}
+
+/// The bank as a server reaches it.
+pub struct ToBank {
+    /// Where a call waits.
+    pub desk: Desk,
+    /// The database's clock.
+    pub time: Time,
+}
+
+impl ToBank {
+    async fn ask(&self, call: Call) -> BankAnswer {
+        let Verdict::Bank(answer) = self.desk.wait(Wait::Bank(call)).await else { unheard_of() };
+        answer
+    }
+
+    /// Waits before the first byte; `None` where nothing may leave any more.
+    async fn leave(&self, account: &Account, request: Outgoing) -> Option<Request> {
+        drop(self.desk.wait(Wait::Leave).await);
+        (request.may_leave)().then(|| Request {
+            account: account.clone(),
+            path: request.path,
+            body: request.body,
+            key: request.key,
+            left_ms: self.time.now().0,
+        })
+    }
+}
+
+fn too_late<O>() -> Reply<O> {
+    Reply::NotExecuted { reason: payment::NotExecutedReason::TooLate, retry_after_ms: None }
+}
+
+#[async_trait]
+impl Provider for ToBank {
+    fn name(&self) -> &'static str {
+        "bank"
+    }
+
+    fn resend_window_ms(&self) -> Option<i64> {
+        Some(bank::KEY_LIFE_MS - crate::time::HOUR)
+    }
+
+    fn proves_absence(&self) -> bool {
+        true
+    }
+
+    fn pending_ends_after_ms(&self) -> Option<i64> {
+        Some(bank::PENDING_LIFE_MS)
+    }
+
+    fn hold_ends_after_ms(&self) -> i64 {
+        bank::HOLD_LIFE_MS
+    }
+
+    fn can_cancel(&self, status: &ObjectStatus) -> bool {
+        matches!(status, ObjectStatus::WaitingForCapture)
+    }
+
+    fn encode_pay(&self, request: &PayRequest) -> Encoded {
+        wire::pay(request)
+    }
+
+    fn encode_capture(&self, payment: &ObjectId, amount: Money) -> Encoded {
+        wire::capture(payment, amount)
+    }
+
+    fn encode_cancel(&self, payment: &ObjectId) -> Encoded {
+        wire::cancel(payment)
+    }
+
+    fn encode_refund(&self, request: &RefundRequest) -> Encoded {
+        wire::refund(request)
+    }
+
+    async fn send(&self, account: &Account, request: Outgoing) -> Reply {
+        let Some(request) = self.leave(account, request).await else { return too_late() };
+        let BankAnswer::Payment(reply) = self.ask(Call::Send(request)).await else { unheard_of() };
+        reply
+    }
+
+    async fn send_refund(&self, account: &Account, request: Outgoing) -> Reply<RefundObservation> {
+        let Some(request) = self.leave(account, request).await else { return too_late() };
+        let BankAnswer::Refund(reply) = self.ask(Call::SendRefund(request)).await else { unheard_of() };
+        reply
+    }
+
+    async fn query(&self, account: &Account, payment: &ObjectId) -> Reply {
+        let BankAnswer::Payment(reply) = self.ask(Call::Query(account.clone(), payment.clone())).await else {
+            unheard_of()
+        };
+        reply
+    }
+
+    async fn query_refund(&self, account: &Account, refund: &ObjectId) -> Reply<RefundObservation> {
+        let BankAnswer::Refund(reply) = self.ask(Call::QueryRefund(account.clone(), refund.clone())).await
+        else {
+            unheard_of()
+        };
+        reply
+    }
+
+    async fn list(&self, account: &Account, span: Span, cursor: Option<&str>) -> Page {
+        let BankAnswer::Payments(page) =
+            self.ask(Call::List(account.clone(), span, cursor.map(str::to_owned))).await
+        else {
+            unheard_of()
+        };
+        page
+    }
+
+    async fn list_refunds(
+        &self,
+        account: &Account,
+        of: Option<&ObjectId>,
+        span: Span,
+        cursor: Option<&str>,
+    ) -> Page<RefundObservation> {
+        let call = Call::ListRefunds(account.clone(), of.cloned(), span, cursor.map(str::to_owned));
+        let BankAnswer::Refunds(page) = self.ask(call).await else { unheard_of() };
+        page
+    }
+
+    fn read_notice(&self, body: &[u8]) -> Option<Notice> {
+        wire::read_notice(body)
+    }
+
+    fn has_reached(&self, now: &ObjectStatus, announced: &str) -> bool {
+        bank::place(bank::word(now)) >= bank::place(announced)
+    }
+}
+
+/// The receivers of webhooks and mails as a server reaches them.
+pub struct ToReceivers(pub Desk);
+
+impl ToReceivers {
+    async fn deliver(&self, message: Message) -> Delivery {
+        let Verdict::Delivery(delivery) = self.0.wait(Wait::Delivery(message)).await else { unheard_of() };
+        delivery
+    }
+}
+
+#[async_trait]
+impl Sender for ToReceivers {
+    async fn webhook(&self, webhook: &Webhook) -> Delivery {
+        let Webhook { id, kind, checkout, intent, .. } = webhook;
+        self.deliver(Message { id: *id, kind: *kind, checkout: checkout.id, intent: intent.id }).await
+    }
+
+    async fn mail(&self, mail: &Mail) -> Delivery {
+        let Mail { id, kind, checkout, intent, .. } = mail;
+        self.deliver(Message { id: *id, kind: *kind, checkout: checkout.id, intent: intent.id }).await
+    }
+
+    fn sends_mails(&self) -> bool {
+        true
+    }
+}
+
+/// The merchants, as every server knows them.
+#[derive(Clone, Default)]
+pub struct Merchants(Arc<Mutex<Vec<MerchantRecord>>>);
+
+impl Merchants {
+    /// These are all.
+    pub fn new(merchants: Vec<MerchantRecord>) -> Self {
+        Self(Arc::new(Mutex::new(merchants)))
+    }
+
+    /// A copy of all.
+    pub fn all(&self) -> Vec<MerchantRecord> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[async_trait]
+impl Directory for Merchants {
+    async fn put_merchant(
+        &self,
+        merchant: MerchantRecord,
+        _: Vec<([u8; 32], ApiKeyKind)>,
+    ) -> Result<(), StoreError> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|other| other.tenant != merchant.tenant);
+        all.push(merchant);
+        Ok(())
+    }
+
+    async fn merchant(&self, tenant: &Tenant) -> Result<Option<MerchantRecord>, StoreError> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(all.iter().find(|merchant| merchant.tenant == *tenant).cloned())
+    }
+
+    async fn merchants(&self) -> Result<Vec<MerchantRecord>, StoreError> {
+        Ok(self.all())
+    }
+
+    async fn caller(&self, _: [u8; 32]) -> Result<Option<Caller>, StoreError> {
+        Ok(None)
+    }
+}
+
+/// Ids that count, so that they repeat from run to run; each server's are its own, whatever others do meanwhile.
+#[derive(Clone)]
+pub struct CountingIds(Arc<AtomicU64>);
+
+impl CountingIds {
+    /// Those of a server.
+    pub fn of(node: usize) -> Self {
+        Self(Arc::new(AtomicU64::new((node as u64) << 32)))
+    }
+
+    /// The next one.
+    pub fn uuid(&self) -> Uuid {
+        let next = self.0.fetch_add(1, Ordering::Relaxed) + 1;
+        Uuid::from_u128(0x0190_0000_0000_4000_8000_0000_0000_0000 | u128::from(next))
+    }
+}
+
+impl Ids for CountingIds {
+    fn new_ids(&self) -> NewIds {
+        NewIds {
+            checkout: CheckoutId(self.uuid()),
+            intent: IntentId(self.uuid()),
+            operation: OperationId(self.uuid()),
+            submit_key: SubmitKey(self.uuid()),
+            provider_key: ProviderKey(self.uuid()),
+        }
+    }
+
+    fn attempt(&self) -> AttemptId {
+        AttemptId(self.uuid())
+    }
+
+    /// Waits are as long as they can be; the jitter is proved where it lives.
+    fn random(&self) -> u64 {
+        19_200_000 - 1
+    }
+
+    fn nonce(&self) -> [u8; 24] {
+        let mut nonce = [0; 24];
+        nonce[..16].copy_from_slice(self.uuid().as_bytes());
+        nonce
+    }
+}
+
+/// Answers that tell what they were written from.
+pub struct PlainAnswers;
+
+impl Answers for PlainAnswers {
+    fn checkout(&self, status: u16, checkout: &CheckoutRecord, intent: &IntentRecord, token: &str) -> Answer {
+        let body = format!("{} {} {token}", intent.id, intent.submit_key);
+        Answer { status, location: Some(checkout.id.to_string()), body: body.into_bytes() }
+    }
+
+    fn intent(&self, status: u16, _: &CheckoutRecord, intent: &IntentRecord) -> Answer {
+        let body = format!("{} {}", intent.id, intent.state.name());
+        Answer { status, location: None, body: body.into_bytes() }
+    }
+}

@@ -1,0 +1,76 @@
+//! The clocks: everybody's time passes together, and some clocks are set wrong.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use engine::Moments;
+use payment::Timestamp;
+
+/// A second, ms.
+pub const SECOND: i64 = 1_000;
+/// A minute, ms.
+pub const MINUTE: i64 = 60 * SECOND;
+/// An hour, ms.
+pub const HOUR: i64 = 60 * MINUTE;
+/// A day, ms.
+pub const DAY: i64 = 24 * HOUR;
+
+const START_MS: i64 = 1_800_000_000_000;
+/// When the machines were booted.
+const BOOTED_MS: i64 = START_MS - DAY;
+
+/// The database's clock.
+#[derive(Clone)]
+pub struct Time(Arc<AtomicI64>);
+
+impl Default for Time {
+    fn default() -> Self {
+        Self(Arc::new(AtomicI64::new(START_MS)))
+    }
+}
+
+impl Time {
+    /// What it shows.
+    pub fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Time passes, for everybody.
+    pub fn pass(&self, ms: i64) {
+        self.0.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    /// As the store asks for it.
+    pub fn of_store(&self) -> store::Clock {
+        let time = self.clone();
+        Arc::new(move || time.now())
+    }
+}
+
+/// A machine's clocks.
+#[derive(Clone)]
+pub struct MachineClock {
+    time: Time,
+    wall_ahead_ms: Arc<AtomicI64>,
+}
+
+impl MachineClock {
+    /// Those of a machine whose wall clock is so far ahead.
+    pub fn new(time: &Time, wall_ahead_ms: i64) -> Self {
+        Self { time: time.clone(), wall_ahead_ms: Arc::new(AtomicI64::new(wall_ahead_ms)) }
+    }
+
+    /// Somebody sets its wall clock.
+    pub fn set_wall(&self, by_ms: i64) {
+        self.wall_ahead_ms.fetch_add(by_ms, Ordering::Relaxed);
+    }
+}
+
+impl engine::Clock for MachineClock {
+    fn moments(&self) -> Moments {
+        let now = self.time.now().0;
+        Moments { boot_ms: now - BOOTED_MS, wall_ms: now + self.wall_ahead_ms.load(Ordering::Relaxed) }
+    }
+}
