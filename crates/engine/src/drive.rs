@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use payment::{AttemptId, CheckoutStatus, Event, ObjectStatus, StateName, Step, Timestamp};
+use payment::{AttemptId, CheckoutStatus, Event, ObjectStatus, ProviderKey, StateName, Step, Timestamp};
+use planted::Fault;
 use providers::{MayLeave, Outgoing, Reply};
 use store::{Asked, CheckoutRecord, Claimed, Commit, IntentRecord, Stage, Task};
 
@@ -129,9 +130,18 @@ impl Engine {
         let execute_ms = operation.execute_until.map_or(0, |until| until.since_ms(claim.work.now));
         let limit_ms = execute_ms.min(self.settings.lease_ms);
         let (clock, began) = (Arc::clone(&self.clock), claim.began);
-        let may_leave: MayLeave = Arc::new(move || clock.moments().since_ms(began) < limit_ms);
-        let FrozenRequest { account, method, path, body } = frozen;
-        (account, Outgoing { method, path, body, key: operation.provider_key, may_leave })
+        let may_leave: MayLeave = Arc::new(move || {
+            clock.moments().since_ms(began) < limit_ms || planted::is(Fault::LastLookSkipped)
+        });
+        let FrozenRequest { account, method, path, mut body } = frozen;
+        let (mut key, attempt) = (operation.provider_key, claim.work.attempt.as_ref());
+        if planted::is(Fault::NewKeyPerAttempt) {
+            key = attempt.map_or(key, |attempt| ProviderKey(attempt.id.0));
+        }
+        if planted::is(Fault::BodyEncodedAnew) && attempt.is_some_and(|attempt| attempt.number > 1) {
+            body.push(b' ');
+        }
+        (account, Outgoing { method, path, body, key, may_leave })
     }
 
     /// Looks for our object in the listing of the frozen account. That it is not there proves something only if the listing is
@@ -152,9 +162,11 @@ impl Engine {
         let mut ours = listing.of(claimed.intent.id).to_vec();
         if !ours.is_empty() {
             stepped.absent_since = None;
-        } else if listing.complete && self.is_evidence(claimed, listing.began) {
+        } else if (listing.complete || planted::is(Fault::IncompleteListingProves))
+            && self.is_evidence(claimed, listing.began)
+        {
             let since = *stepped.absent_since.get_or_insert(listing.ended);
-            if listing.began.since_ms(since) >= gap_ms {
+            if listing.began.since_ms(since) >= gap_ms || planted::is(Fault::OneListingProves) {
                 let words = format!("no object of it in the listings of {since} and {}", listing.began);
                 hand.apply(Event::Absent, words)?;
             }
@@ -220,7 +232,7 @@ impl Engine {
     pub(crate) fn is_evidence(&self, claimed: &Claimed, began: Timestamp) -> bool {
         self.provider.proves_absence()
             && self.is_over(claimed, began)
-            && began >= self.tokens_dead_at(claimed)
+            && (began >= self.tokens_dead_at(claimed) || planted::is(Fault::ListingBeforeTokensDie))
     }
 
     /// Whether nothing is sent for it from then on. Since when it is paid is not known, only that it is at the claim.
@@ -273,7 +285,8 @@ impl Engine {
             paid_with: hand.paid_with.clone().or_else(|| claimed.intent.paid_with.clone()),
             ..claimed.intent.clone()
         };
-        let answer = hand.state.is_terminal().then(|| self.answers.intent(200, &claimed.checkout, &intent));
+        let is_final = hand.state.is_terminal() || planted::is(Fault::AnswerBeforeResult);
+        let answer = is_final.then(|| self.answers.intent(200, &claimed.checkout, &intent));
         Commit {
             tenant: intent.tenant.clone(),
             checkout: intent.checkout,

@@ -2,6 +2,7 @@
 //! may move to another account in mid-flight, and its row then holds another account's secret.
 
 use payment::ProviderAccount;
+use planted::Fault;
 use providers::{Account, Secret};
 use store::{Frozen, OperationRecord, StoreError, Tenant};
 
@@ -69,6 +70,9 @@ impl Engine {
         tenant: &Tenant,
         operation: &OperationRecord,
     ) -> Result<Account, EngineError> {
+        if planted::is(Fault::PresentAccount) {
+            return Ok(self.current_account(tenant).await?.0);
+        }
         let frozen = self.frozen_of(operation)?;
         let secret = match self.newest_secret(tenant, frozen).await? {
             Some(secret) => secret,

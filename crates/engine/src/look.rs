@@ -2,6 +2,7 @@
 //! up for one that had ended is written down all the same.
 
 use payment::{IntentId, ObjectId, ObjectStatus, Observation, ProviderAccount};
+use planted::Fault;
 use providers::{Account, Reply};
 use store::{ClaimLook, Claimed, Commit, Frozen, LookOf, Looking, Stage, StoreError, Tenant};
 
@@ -39,11 +40,16 @@ impl Engine {
         let looked = match self.provider.query(&account, object).await {
             // Whoever made us look named the wrong intent: that is no word about this one.
             Reply::Object(seen)
-                if seen.intent != Some(intent) && claimed.operation.object.as_ref() != Some(object) =>
+                if seen.intent != Some(intent)
+                    && claimed.operation.object.as_ref() != Some(object)
+                    && !planted::is(Fault::OwnerNotCompared) =>
             {
                 Looked::NoIntent
             }
-            Reply::Object(seen) => {
+            Reply::Object(mut seen) => {
+                if planted::is(Fault::NoticeBelieved) {
+                    seen.status = ObjectStatus::Succeeded;
+                }
                 let status = seen.status.clone();
                 hand.observe(seen, "asked")?;
                 Looked::Saw(status)

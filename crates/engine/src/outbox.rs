@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use payment::{Channel, CheckoutStatus, EffectId, EffectKind, MerchantId, Money, RetryPolicy, Timestamp};
+use planted::Fault;
 use providers::Secret;
 use store::{
     CheckoutRecord, ClaimEffects, ClaimedEffect, EffectState, IntentRecord, MerchantRecord, NextTry,
@@ -171,8 +172,9 @@ impl Engine {
             return Ok(Verdict::end(EffectState::NotWanted, "the merchant has no webhook"));
         };
         let secret = self.vault.open(&endpoint.sealed_secret, &Seal::webhook(&effect.tenant))?;
+        let again = planted::is(Fault::WebhookIdPerTry);
         let webhook = Webhook {
-            id: effect.id,
+            id: if again { EffectId(self.ids.attempt().0) } else { effect.id },
             kind: effect.kind,
             url: endpoint.url,
             secret: Secret(String::from_utf8_lossy(&secret).into_owned()),
@@ -193,7 +195,7 @@ impl Engine {
     /// An error is one before the send: nothing has left.
     async fn deliver_mail(&self, claimed: &ClaimedEffect) -> Result<Verdict, EngineError> {
         let effect = &claimed.effect;
-        if claimed.unanswered {
+        if claimed.unanswered && !planted::is(Fault::MailSentAgain) {
             let outcome =
                 "its sender went silent in mid-send; a person who got it could not tell a second one";
             return Ok(Verdict::end(EffectState::DeliveryUnknown, outcome));
@@ -223,6 +225,9 @@ impl Engine {
         Ok(match self.sender.mail(&mail).await {
             Delivery::Delivered(outcome) => Verdict::end(EffectState::Delivered, outcome),
             Delivery::Refused(outcome, again) => self.refused(claimed, outcome, again),
+            Delivery::Unanswered(outcome) if planted::is(Fault::MailSentAgain) => {
+                self.refused(claimed, outcome, Again::Later(None))
+            }
             Delivery::Unanswered(outcome) => Verdict::end(EffectState::DeliveryUnknown, outcome),
         })
     }
@@ -232,6 +237,9 @@ impl Engine {
         let effect = &claimed.effect;
         let since_ms = claimed.now.since_ms(effect.first_tried_at.unwrap_or(claimed.now));
         match again {
+            Again::Later(_) if planted::is(Fault::WebhookGivenUp) => {
+                Verdict::end(EffectState::Abandoned, outcome)
+            }
             Again::Later(after_ms) if since_ms < GIVE_UP_AFTER_MS => {
                 let tries = u32::try_from(effect.tries).unwrap_or(u32::MAX);
                 let wait_ms = RETRY.delay_ms(tries, self.ids.random(), after_ms).min(RETRY.max_ms);

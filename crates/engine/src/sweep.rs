@@ -6,6 +6,7 @@ mod strangers;
 
 pub use gates::Gates;
 use payment::{Anomaly, ObjectId, Observation, ProviderAccount, RefundObservation, Timestamp};
+use planted::Fault;
 use providers::{Account, Page, Span};
 use store::{MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, SweepRow, Tenant};
 use strangers::{Reading, Strangers, is_strange};
@@ -153,7 +154,10 @@ impl Engine {
         let from = row.gated_from.map_or(row.swept_until, |gated| gated.min(row.swept_until)).min(now);
         // What was made before may have been paid since: as long as a payment can be waited for.
         let overlap_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
-        let span = Span { from: from.plus_ms(-overlap_ms), to: None };
+        let mut span = Span { from: from.plus_ms(-overlap_ms), to: None };
+        if planted::is(Fault::SweepBeginsTooLate) {
+            span.from = now;
+        }
         let mut swept = self.read(reading, span).await?;
         swept.complete &= self.sweep_refunds(reading.tenant, reading.account, span).await?;
         self.ask_about_waiting(reading).await?;
@@ -166,7 +170,9 @@ impl Engine {
 
     /// Writes down that an account was read until `now`, and lifts the gate, unless it was too soon.
     async fn swept(&self, mut row: SweepRow, now: Timestamp, swept: Swept) -> Result<Swept, EngineError> {
-        if swept.complete && swept.too_soon_ms.is_none() {
+        let complete = swept.complete || planted::is(Fault::GateLiftedIncomplete);
+        let on_its_way = swept.too_soon_ms.is_some() && !planted::is(Fault::GateLiftedTooSoon);
+        if complete && !on_its_way {
             row.swept_until = now;
             let (account, was_gated) = (row.account.clone(), row.gated_from.is_some());
             self.store.swept(row).await?;
@@ -213,7 +219,7 @@ impl Engine {
                 let taken = self.take_word(reading, seen, &mut swept).await;
                 passed_over(taken, &object)?;
             }
-            cursor = next;
+            cursor = next.filter(|_| !planted::is(Fault::SweepPageSkipped));
             if cursor.is_none() {
                 return Ok(swept);
             }
@@ -278,7 +284,8 @@ impl Engine {
         match &standing.intent {
             Some((intent, _)) if !is_strange(intent, &seen) => {
                 let id = intent.id;
-                if self.is_news(&standing, account, &seen).await? {
+                if self.is_news(&standing, account, &seen).await? && !planted::is(Fault::SweepPassesOverOurs)
+                {
                     swept.news += 1;
                     if !self.observe_listed(tenant, id, account, seen).await? {
                         swept.held += 1;

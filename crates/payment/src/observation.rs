@@ -1,5 +1,6 @@
 //! What a provider says about its object, in our words.
 
+use planted::Fault;
 use serde::{Deserialize, Serialize};
 
 use crate::{IntentId, Money, ObjectId, OperationId, OrderId, Timestamp};
@@ -45,9 +46,9 @@ pub enum Mismatch {
 impl Observation {
     /// Whether the object is the one we asked for, with our sum and currency.
     pub fn mismatch(&self, terms: &Terms) -> Option<Mismatch> {
-        if self.intent != Some(terms.intent) {
+        if self.intent != Some(terms.intent) && !planted::is(Fault::OwnerNotCompared) {
             Some(Mismatch::Owner)
-        } else if self.amount != terms.amount {
+        } else if self.amount != terms.amount && !planted::is(Fault::AmountNotCompared) {
             Some(Mismatch::Amount)
         } else {
             None

@@ -1,5 +1,6 @@
 //! What is asked of a provider besides a payment: capture, cancel, refund. Pure. (A pay operation's state is its intent's.)
 
+use planted::Fault;
 use serde::{Deserialize, Serialize};
 
 use crate::{NotExecutedReason, Timestamp, UnknownReason};
@@ -157,6 +158,11 @@ impl OperationState {
         let unknown = !matches!(self, Self::Processing { .. });
         match event {
             OperationEvent::TakenOver => self.confirming(UnknownReason::HolderLost, now),
+            OperationEvent::Unanswered(UnknownReason::NoAnswer | UnknownReason::ProviderError)
+                if planted::is(Fault::UnansweredRefundIsRejected) =>
+            {
+                Self::Rejected { code: String::new(), message: String::new() }
+            }
             OperationEvent::Unanswered(why) => self.confirming(why, now),
             // After an unanswered send neither of these says anything about that send.
             OperationEvent::NotExecuted(_) | OperationEvent::ExecuteUntilPassed if unknown => self.clone(),

@@ -1,5 +1,7 @@
 //! What a worker does next with an operation: send, ask, or neither.
 
+use planted::Fault;
+
 use crate::{ObjectId, OperationKind, OperationState, State};
 
 /// The next thing to do.
@@ -78,6 +80,7 @@ pub fn next_operation_step(
 fn unlinked(dispatch: Dispatch, unanswered: bool) -> Step {
     match dispatch {
         Dispatch::Allowed => Step::Send,
+        Dispatch::Over if planted::is(Fault::TimerEndsUnknown) => Step::EndUnsent,
         Dispatch::Held | Dispatch::Over if unanswered => Step::Find,
         Dispatch::Held => Step::Nothing,
         Dispatch::Over => Step::EndUnsent,

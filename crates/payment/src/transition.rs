@@ -1,5 +1,7 @@
 //! Decides what follows an event: the only place where an intent's state changes. Pure.
 
+use planted::Fault;
+
 use crate::{
     CanceledReason, DeclinedBy, Ending, Event, MAX_SUSPECTS, Mismatch, NotExecutedReason, ObjectId,
     ObjectStatus, Observation, ReviewReason, State, StateName, Timestamp, UnknownReason,
@@ -133,6 +135,12 @@ fn not_executed(state: &State, reason: NotExecutedReason) -> Option<Decision> {
 fn unanswered(state: &State, why: UnknownReason, now: Timestamp) -> Option<Decision> {
     match state {
         State::Created => None,
+        State::Processing { .. }
+            if matches!(why, UnknownReason::NoAnswer | UnknownReason::ProviderError)
+                && planted::is(Fault::UnansweredIsDeclined) =>
+        {
+            rejected(state, String::new(), String::new())
+        }
         State::Processing { .. } => {
             Some(Decision::to(State::Confirming { since: now, why, object: None, suspects: Vec::new() }))
         }
@@ -208,6 +216,9 @@ fn rejected(state: &State, code: String, message: String) -> Option<Decision> {
         State::Processing { .. } => {
             Some(Decision::to(State::Declined { by: DeclinedBy::ProviderRejected, code, message }))
         }
+        State::Confirming { .. } if planted::is(Fault::RejectedAfterUnknown) => {
+            Some(Decision::to(State::Declined { by: DeclinedBy::ProviderRejected, code, message }))
+        }
         State::Confirming { since, why, object, suspects } => Some(Decision::to(State::Confirming {
             since: *since,
             why: still_unknown(*why, UnknownReason::RejectedAfterUnknown),
@@ -225,6 +236,9 @@ fn rejected(state: &State, code: String, message: String) -> Option<Decision> {
 }
 
 fn observed(state: &State, seen: Observation, now: Timestamp) -> Decision {
+    if state.is_terminal() && planted::is(Fault::TerminalOverwritten) {
+        return with_charge(Decision::to(follow(state, &seen, now)), &seen);
+    }
     if state.object().is_some_and(|object| *object != seen.object) {
         return with_charge(Decision::stay(state).with(Effect::Anomaly(Anomaly::SecondObject)), &seen);
     }
@@ -251,6 +265,7 @@ fn observed(state: &State, seen: Observation, now: Timestamp) -> Decision {
             }
         },
         State::Declined { .. } | State::Canceled { .. } | State::Expired { .. } => match seen.status {
+            ObjectStatus::Succeeded if planted::is(Fault::LateMoneyIgnored) => Decision::stay(state),
             ObjectStatus::Succeeded => {
                 with_charge(Decision::stay(state).with(Effect::Anomaly(Anomaly::PaidAfterEnd)), &seen)
             }
@@ -266,6 +281,12 @@ fn observed(state: &State, seen: Observation, now: Timestamp) -> Decision {
 fn follow(state: &State, seen: &Observation, now: Timestamp) -> State {
     let (object, suspects) = (seen.object.clone(), state.suspects().to_vec());
     match &seen.status {
+        ObjectStatus::Pending { .. } if planted::is(Fault::PendingIsPaid) => {
+            State::Succeeded { object, at: now }
+        }
+        ObjectStatus::Ended(Ending::Declined { .. }) if planted::is(Fault::DeclineNeverHeard) => {
+            State::Confirming { since: now, why: UnknownReason::Pending, object: Some(object), suspects }
+        }
         ObjectStatus::Pending { confirmation_url } => match (state, confirmation_url) {
             // What waits for a person goes on waiting for one: the shopper's time at the bank is long over.
             (State::NeedsReview { since, why, .. }, _) => {
@@ -308,6 +329,9 @@ fn follow(state: &State, seen: &Observation, now: Timestamp) -> State {
 fn with_charge(decision: Decision, seen: &Observation) -> Decision {
     match seen.status {
         ObjectStatus::Succeeded => decision.with(Effect::Charge { object: seen.object.clone() }),
+        ObjectStatus::Pending { .. } if planted::is(Fault::PendingIsPaid) => {
+            decision.with(Effect::Charge { object: seen.object.clone() })
+        }
         ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture | ObjectStatus::Ended(_) => decision,
     }
 }
@@ -317,6 +341,9 @@ fn execute_until_passed(state: &State) -> Option<Decision> {
     match state {
         State::Created => None,
         State::Processing { .. } => {
+            Some(Decision::to(State::Canceled { reason: CanceledReason::NotExecuted }))
+        }
+        State::Confirming { .. } if planted::is(Fault::TimerEndsUnknown) => {
             Some(Decision::to(State::Canceled { reason: CanceledReason::NotExecuted }))
         }
         State::RequiresAction { .. }
@@ -447,6 +474,9 @@ fn review_reason(why: UnknownReason) -> ReviewReason {
 
 /// Time ends only what was never sent.
 fn expired(state: &State) -> Decision {
+    if !state.is_terminal() && planted::is(Fault::ExpireEndsSent) {
+        return Decision::to(State::Expired { code: None });
+    }
     match state {
         State::Created => Decision::to(State::Expired { code: None }),
         State::Processing { .. }

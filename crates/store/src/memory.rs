@@ -15,6 +15,7 @@ use futures_util::FutureExt;
 use payment::{
     CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, OrderId, Stance, StateName, Timestamp,
 };
+use planted::Fault;
 
 use crate::{
     Answer, Backend, CheckoutRecord, Clock, Flow, IntentRecord, JournalRecord, Rows, StoreError, Tables,
@@ -88,7 +89,10 @@ impl Rows {
             .values()
             .filter(|other| other.checkout == row.checkout && other.id != row.id)
             .filter(|other| other.tenant.merchant == row.tenant.merchant)
-            .any(|other| other.number == row.number || (occupies(other) && occupies(row)))
+            .any(|other| {
+                let both = occupies(other) && occupies(row) && !planted::is(Fault::OccupyingIndex);
+                other.number == row.number || both
+            })
     }
 
     fn journal_of(
@@ -123,6 +127,9 @@ impl Tables for Draft {
 
     async fn insert_key(&mut self, row: &KeyRow) -> Result<bool, Abort> {
         let key = (row.key.tenant.clone(), row.key.kind, row.key.key.as_str().to_owned());
+        if planted::is(Fault::KeyIndex) && self.rows.keys.replace(&key, |_| true, row.clone()) {
+            return Ok(true);
+        }
         Ok(self.rows.keys.insert(key, row.clone()))
     }
 
@@ -163,7 +170,7 @@ impl Tables for Draft {
     }
 
     async fn insert_checkout(&mut self, row: &CheckoutRecord) -> Result<bool, Abort> {
-        if self.order(&row.tenant, &row.order).await?.is_some() {
+        if self.order(&row.tenant, &row.order).await?.is_some() && !planted::is(Fault::OrderTwice) {
             return Ok(false);
         }
         Ok(self.rows.checkouts.insert((row.tenant.clone(), row.id), row.clone()))
@@ -203,6 +210,7 @@ impl Tables for Draft {
         let gated = |row: &CheckoutRecord| {
             self.rows.sweeps.values().any(|sweep| sweep.tenant == row.tenant && sweep.gated_from.is_some())
         };
+        let sent = |row: &CheckoutRecord| sent(row) && !planted::is(Fault::ExpireEndsSent);
         due.retain(|row| row.expires_at <= now && !sent(row) && !gated(row));
         due.sort_by_key(|row| (row.expires_at, row.id));
         Ok(due.into_iter().take(limit as usize).map(|row| (row.tenant.clone(), row.id)).collect())
@@ -233,7 +241,8 @@ impl Tables for Draft {
         }
         let next = IntentRecord { version: version + 1, ..row.clone() };
         let key = (row.tenant.clone(), row.id);
-        Ok(self.rows.intents.replace(&key, |found| found.version == version, next))
+        let same = |found: &IntentRecord| found.version == version || planted::is(Fault::VersionNotCompared);
+        Ok(self.rows.intents.replace(&key, same, next))
     }
 
     async fn set_intent_email(&mut self, tenant: &Tenant, id: IntentId, email: &str) -> Result<bool, Abort> {

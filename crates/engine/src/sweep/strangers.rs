@@ -2,6 +2,7 @@
 //! a person. Never decides what becomes of one.
 
 use payment::{ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp};
+use planted::Fault;
 use providers::{Account, Reply};
 use store::{IntentRecord, Resolution, Standing, StrangerRecord, Tenant};
 
@@ -88,7 +89,8 @@ impl Engine {
     ) -> Result<bool, EngineError> {
         // What names an intent of ours, and is not what it asked for, concerns us wherever it lies.
         let concerns = standing.intent.is_some() || reading.strangers.concern(&seen);
-        let known = standing.charge.is_some() || standing.stranger.is_some();
+        let known =
+            standing.charge.is_some() || standing.stranger.is_some() || planted::is(Fault::StrangersNotPut);
         let took_money = seen.status == ObjectStatus::Succeeded;
         let may_take_money = match seen.status {
             ObjectStatus::WaitingForCapture => seen.order.is_some(),

@@ -4,6 +4,7 @@ use payment::{
     AttemptId, CheckoutStatus, Dispatch, Event, Holder, OperationEvent, OperationId, Step, Timestamp,
     next_operation_step, next_step, transition,
 };
+use planted::Fault;
 
 use super::{journal, promised, won};
 use crate::{
@@ -55,7 +56,7 @@ pub async fn look(tables: &mut dyn Tables, claim: &ClaimLook) -> Result<Looking,
     let Some(found) = found else { return Ok(Looking::NotFound) };
     let (checkout, intent, mut operation) = locked(tables, &claim.tenant, found.id).await?;
     let now = tables.now().await?;
-    if operation.lease.is_some_and(|lease| now < lease.until) {
+    if operation.lease.is_some_and(|lease| now < lease.until) && !planted::is(Fault::LeaseIgnored) {
         return Ok(Looking::Held);
     }
     let unanswered = is_unanswered(&tables.attempts(&claim.tenant, operation.id).await?);
@@ -97,7 +98,7 @@ async fn locked(
 }
 
 fn is_unanswered(attempts: &[AttemptRecord]) -> bool {
-    attempts.iter().any(|attempt| attempt.outcome.is_none())
+    attempts.iter().any(|attempt| attempt.outcome.is_none()) && !planted::is(Fault::SilentHolderSentNothing)
 }
 
 async fn one(
@@ -109,7 +110,7 @@ async fn one(
     now: Timestamp,
 ) -> Result<Option<Claimed>, Abort> {
     let (checkout, intent, operation) = locked(tables, tenant, id).await?;
-    let held = operation.lease.is_some_and(|lease| now < lease.until);
+    let held = operation.lease.is_some_and(|lease| now < lease.until) && !planted::is(Fault::LeaseIgnored);
     if held || operation.wake_at.is_none_or(|at| at > now) {
         return Ok(None);
     }
@@ -156,15 +157,19 @@ pub(super) async fn dispatch(
 ) -> Result<Dispatch, Abort> {
     let account = operation.frozen.as_ref().map(|frozen| &frozen.account);
     let sweeps = tables.sweeps(&checkout.tenant).await?;
-    if sweeps.iter().any(|sweep| Some(&sweep.account) == account && sweep.gated_from.is_some()) {
+    let passed = planted::is(Fault::GateIgnored);
+    if !passed && sweeps.iter().any(|sweep| Some(&sweep.account) == account && sweep.gated_from.is_some()) {
         return Ok(Dispatch::Held);
     }
     let pays = operation.task == Task::Pay;
-    let late = operation.execute_until.is_none_or(|until| now >= until);
-    if late || (pays && checkout.status == CheckoutStatus::Paid) {
+    let late = operation.execute_until.is_none_or(|until| now >= until)
+        && !planted::is(Fault::SendAfterExecuteUntil);
+    let paid = checkout.status == CheckoutStatus::Paid && !planted::is(Fault::PaidSendsAgain);
+    if late || (pays && paid) {
         return Ok(Dispatch::Over);
     }
     let blocked = pays && tables.is_blocked(&checkout.tenant, &checkout.order).await?;
+    let blocked = blocked && !planted::is(Fault::StrangerIgnored);
     Ok(if blocked { Dispatch::Held } else { Dispatch::Allowed })
 }
 
@@ -177,11 +182,21 @@ async fn hold(
     now: Timestamp,
 ) -> Result<OperationRecord, Abort> {
     let (fence, until) = (operation.fence, now.plus_ms(claim.lease_ms));
+    if planted::is(Fault::FreshStartAtLeaseEnd)
+        && let (Some(_), Some(first), Some(last)) =
+            (operation.lease, operation.first_sent_at, operation.execute_until)
+    {
+        (operation.first_sent_at, operation.execute_until) =
+            (Some(now), Some(now.plus_ms(last.since_ms(first))));
+    }
     operation.lease = Some(Lease { holder: claim.holder, until });
     operation.fence = fence + 1;
     operation.tries += 1;
     operation.unfinished += 1;
     operation.wake_at = Some(if stuck { until.max(now.plus_ms(STUCK_LOOK_MS)) } else { until });
+    if planted::is(Fault::LeaseIgnored) {
+        operation.wake_at = Some(now);
+    }
     won(tables.update_operation(&operation, fence).await?)?;
     Ok(operation)
 }
@@ -201,7 +216,7 @@ async fn insert_attempt(
         started_at: now,
         outcome: None,
     };
-    won(tables.insert_attempt(&operation.tenant, &attempt).await?)?;
+    won(planted::is(Fault::SendWithoutAttempt) || tables.insert_attempt(&operation.tenant, &attempt).await?)?;
     Ok(attempt)
 }
 

@@ -1,6 +1,7 @@
 //! Writes what came of a claim, fenced: state, journal, charges, wake-up and replay in one transaction.
 
 use payment::{CheckoutStatus, KeyKind, Money, OperationKind, OperationState, Timestamp};
+use planted::Fault;
 
 use super::{journal, outbox, promised, won};
 use crate::{
@@ -27,8 +28,10 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
         // conclusions, the second is stale: nobody may be told what is not written.
         return already(tables, commit, &checkout, &operation).await;
     }
-    let overtaken = commit.touches_intent && intent.version != commit.version;
-    if operation.fence != commit.fence || overtaken || operation.lease.is_none() {
+    let overtaken =
+        commit.touches_intent && intent.version != commit.version && !planted::is(Fault::VersionNotCompared);
+    let overruled = operation.fence != commit.fence && !planted::is(Fault::FenceNotCompared);
+    if overruled || overtaken || operation.lease.is_none() {
         return Ok(Committed::Stale { fence: operation.fence, version: intent.version });
     }
     let now = tables.now().await?;
@@ -41,7 +44,9 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     if commit.touches_intent {
         settle_intent(tables, commit, intent.clone(), now).await?;
     }
-    if let Some((attempt, outcome)) = &commit.ended {
+    if let Some((attempt, outcome)) = &commit.ended
+        && !planted::is(Fault::SendWithoutAttempt)
+    {
         won(tables.update_attempt_outcome(tenant, *attempt, outcome).await?)?;
     }
     let (taken, extra) = charge(tables, commit, &checkout, now).await?;
@@ -53,7 +58,9 @@ pub async fn run(tables: &mut dyn Tables, commit: &Commit) -> Result<Committed, 
     for (is_so, what) in [(other_sum, OTHER_SUM), (extra, EXTRA_CHARGE)] {
         changes.extend(is_so.then(|| anomaly_line(what, state)));
     }
-    journal::append(tables, tenant, commit.intent, now, &changes).await?;
+    if !planted::is(Fault::JournalLineMissing) {
+        journal::append(tables, tenant, commit.intent, now, &changes).await?;
+    }
     if let Some(answer) = &commit.answer {
         let key = submit_key.to_string();
         tables.update_key_answer(tenant, KeyKind::Submit, &key, answer).await?;
@@ -145,6 +152,7 @@ async fn release(
     operation.not_before = commit.not_before_ms.map(|ms| now.plus_ms(ms)).or(operation.not_before);
     let planned = operation.wake_at.filter(|_| commit.out_of_turn);
     operation.wake_at = match operation.stage {
+        Stage::Open | Stage::Review if planted::is(Fault::WakeUpForgotten) => Some(now.plus_ms(1 << 38)),
         Stage::Open | Stage::Review => planned.or(commit.wake_in_ms.map(|ms| now.plus_ms(ms))),
         Stage::Created | Stage::Done => None,
     };
@@ -191,6 +199,10 @@ async fn settle_sums(
     after: &OperationState,
 ) -> Result<(), Abort> {
     let ends = !before.state.is_terminal() && after.is_terminal();
+    let ends = ends
+        || (planted::is(Fault::ReservationReleased)
+            && matches!(before.state, OperationState::Processing { .. })
+            && matches!(after, OperationState::Confirming { .. }));
     let (OperationKind::Refund, true, Some(amount), Some(frozen)) =
         (before.kind, ends, before.amount, &operation.frozen)
     else {
@@ -216,7 +228,8 @@ async fn charge(
 ) -> Result<(Option<Money>, bool), Abort> {
     let (mut taken, mut extras) = (None, false);
     for charge in &commit.charges {
-        let extra = taken.is_some() || checkout.status == CheckoutStatus::Paid;
+        let paid = taken.is_some() || checkout.status == CheckoutStatus::Paid;
+        let extra = paid && !planted::is(Fault::EveryChargePays);
         let row = ChargeRecord {
             tenant: commit.tenant.clone(),
             account: charge.account.clone(),
@@ -235,7 +248,7 @@ async fn charge(
         won(tables.insert_charge(&row).await?)?;
         (taken, extras) = (taken.or((!extra).then_some(row.amount)), extras || extra);
     }
-    if taken.is_some() {
+    if taken.is_some() && !planted::is(Fault::PaidNotWritten) {
         let status = CheckoutStatus::Paid;
         won(tables.update_checkout_status(&commit.tenant, commit.checkout, checkout.status, status).await?)?;
     }

@@ -1,6 +1,7 @@
 //! Ends checkouts whose time has run out. Time ends only what was never sent.
 
 use payment::{CheckoutStatus, Event, State, Timestamp, transition};
+use planted::Fault;
 
 use super::{journal, open_checkout::finish_unsent_operation, promised, won};
 use crate::{Change, Expired, IntentRecord, Tables, tables::Abort};
@@ -12,7 +13,8 @@ pub async fn run(tables: &mut dyn Tables, limit: &u32) -> Result<Expired, Abort>
     for (tenant, id) in tables.expired_checkouts(now, *limit).await? {
         let checkout = promised(tables.lock_checkout(&tenant, id).await?, "an expired checkout")?;
         let newest = promised(tables.newest_intent(&tenant, id).await?, "a checkout's intent")?;
-        let unsent = newest.state.is_terminal() || newest.state == State::Created;
+        let ends_all = planted::is(Fault::ExpireEndsSent);
+        let unsent = newest.state.is_terminal() || newest.state == State::Created || ends_all;
         if checkout.status != CheckoutStatus::Open || now < checkout.expires_at || !unsent {
             continue;
         }
@@ -20,7 +22,7 @@ pub async fn run(tables: &mut dyn Tables, limit: &u32) -> Result<Expired, Abort>
             .update_checkout_status(&tenant, id, CheckoutStatus::Open, CheckoutStatus::Expired)
             .await?)?;
         expired.intents.push((tenant, newest.id));
-        if newest.state == State::Created {
+        if newest.state == State::Created || (ends_all && !newest.state.is_terminal()) {
             end_intent(tables, newest, now).await?;
         }
     }

@@ -2,6 +2,7 @@
 //! here (R23).
 
 use payment::{OperationKind, OperationState, State, Timestamp};
+use planted::Fault;
 
 use super::{journal, promised, won};
 use crate::{
@@ -63,7 +64,7 @@ fn excludes(row: &OperationRecord, command: &OpenFollowUp) -> bool {
     let refunds = (other.kind == OperationKind::Refund, command.kind == OperationKind::Refund);
     row.stage != Stage::Done
         && match refunds {
-            (true, true) => other.target == command.target,
+            (true, true) => other.target == command.target && !planted::is(Fault::SecondRefund),
             (false, false) => true,
             (true, false) | (false, true) => false,
         }
@@ -76,7 +77,8 @@ async fn reserve(tables: &mut dyn Tables, command: &OpenFollowUp) -> Result<Opti
         return Ok(Some(OpenedFollowUp::NotNow));
     };
     let left_minor = charge.amount.minor() - charge.reserved_minor - charge.refunded_minor;
-    if amount.currency() != charge.amount.currency() || amount.minor() > left_minor {
+    let too_much = amount.minor() > left_minor && !planted::is(Fault::RefundSumNotCompared);
+    if amount.currency() != charge.amount.currency() || too_much {
         return Ok(Some(OpenedFollowUp::Exceeds { left_minor }));
     }
     let mut taken = charge.clone();

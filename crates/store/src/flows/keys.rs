@@ -1,6 +1,7 @@
 //! The key layer: one look before anything else, in one place (R2, R3).
 
 use payment::Timestamp;
+use planted::Fault;
 
 use super::{promised, won};
 use crate::{
@@ -10,10 +11,13 @@ use crate::{
 
 /// What `wanted` already names, if anything: the fingerprint is compared before all other checks.
 pub async fn find(tables: &mut dyn Tables, wanted: &KeyUse) -> Result<Option<KnownKey>, Abort> {
-    let Some(row) = tables.key(&wanted.tenant, wanted.kind, wanted.key.as_str()).await? else {
+    let row = tables.key(&wanted.tenant, wanted.kind, wanted.key.as_str()).await?;
+    let Some(row) = row.filter(|_| !planted::is(Fault::KeyNotLookedUp)) else {
         return Ok(None);
     };
-    if let Some(field) = wanted.fingerprint.differs_from(&row.key.fingerprint) {
+    if let Some(field) = wanted.fingerprint.differs_from(&row.key.fingerprint)
+        && !planted::is(Fault::FingerprintNotCompared)
+    {
         return Ok(Some(KnownKey::Reused { field }));
     }
     let checkout = promised(tables.checkout(&wanted.tenant, row.checkout).await?, "a key's checkout")?;

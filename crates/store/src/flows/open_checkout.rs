@@ -1,6 +1,7 @@
 //! Opens a checkout for an order, or adopts the one the order has.
 
 use payment::{CheckoutStatus, Event, State, StateName, Timestamp, transition};
+use planted::Fault;
 
 use super::{journal, keys, promised, sweep::is_gated, won};
 use crate::{
@@ -18,7 +19,7 @@ pub async fn run(tables: &mut dyn Tables, command: &OpenCheckout) -> Result<Open
     }
     let existing = tables.lock_order(&command.key.tenant, &command.terms.order).await?;
     let now = tables.now().await?;
-    match existing {
+    match existing.filter(|_| !planted::is(Fault::OrderTwice)) {
         None => open(tables, command, now).await,
         Some(checkout) => adopt(tables, command, checkout, now).await,
     }

@@ -1,6 +1,7 @@
 //! Trying again: a new intent occupies the checkout, or the one that does is named.
 
 use payment::{CheckoutStatus, Stance, State};
+use planted::Fault;
 
 use super::{keys, open_checkout::insert_intent, promised};
 use crate::{CheckoutRecord, IntentRecord, OpenIntent, OpenedIntent, Tables, tables::Abort};
@@ -19,16 +20,17 @@ pub async fn run(tables: &mut dyn Tables, command: &OpenIntent) -> Result<Opened
     };
     let now = tables.now().await?;
     let newest = promised(tables.newest_intent(tenant, checkout.id).await?, "a checkout's intent")?;
-    if checkout.status == CheckoutStatus::Paid || newest.state.stance() == Stance::Paid {
+    let again = planted::is(Fault::NewIntentOnPaid);
+    if (checkout.status == CheckoutStatus::Paid || newest.state.stance() == Stance::Paid) && !again {
         return Ok(OpenedIntent::Paid(newest.id));
     }
     let over = checkout.status != CheckoutStatus::Open || now >= checkout.expires_at;
     // What was sent stays the one payment of its checkout, whatever the time; what was not cannot begin any more.
     let may_begin = newest.state.is_terminal() || newest.state == State::Created;
-    if over && may_begin {
+    if over && may_begin && !again {
         return Ok(OpenedIntent::NotOpen);
     }
-    if newest.state.stance() == Stance::Occupying {
+    if newest.state.stance() == Stance::Occupying && !planted::is(Fault::OccupantNotSeen) {
         return answer(tables, command, OK, checkout, newest, now).await;
     }
     if newest.number >= command.limit {

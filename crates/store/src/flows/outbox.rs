@@ -5,6 +5,7 @@ use payment::{
     Channel, CheckoutStatus, EffectId, EffectKind, EffectSubject, IntentId, Money, Stance, State, StateName,
     Timestamp,
 };
+use planted::Fault;
 
 use super::{promised, sweep::doubt, won};
 use crate::{
@@ -39,7 +40,7 @@ pub struct Change<'c> {
 pub async fn emit(tables: &mut dyn Tables, change: &Change<'_>, now: Timestamp) -> Result<(), Abort> {
     let (checkout, intent) = (EffectSubject::Checkout(change.checkout.id), change.intent);
     let mut effects = Vec::new();
-    if change.paid {
+    if change.paid && !planted::is(Fault::EffectMissing) {
         effects.extend([(EffectKind::CheckoutPaid, checkout), (EffectKind::Receipt, checkout)]);
     } else if is_bad_news_awaited(change, now) {
         effects.push((EffectKind::ResultKnown, EffectSubject::Intent(intent.id)));
@@ -47,7 +48,12 @@ pub async fn emit(tables: &mut dyn Tables, change: &Change<'_>, now: Timestamp) 
     for (kind, subject) in effects {
         // Of a mail to nobody nothing has to be remembered.
         if kind.channel() == Channel::Webhook || address(change.checkout, intent).is_some() {
-            tables.insert_effect(&EffectRecord::new(kind, subject, intent, now)).await?;
+            let effect = EffectRecord::new(kind, subject, intent, now);
+            tables.insert_effect(&effect).await?;
+            if planted::is(Fault::EffectTwice) {
+                let id = EffectId::of(kind, EffectSubject::Intent(intent.id));
+                tables.insert_effect(&EffectRecord { id, ..effect }).await?;
+            }
         }
     }
     Ok(())

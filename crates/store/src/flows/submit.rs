@@ -2,6 +2,7 @@
 //! (R6).
 
 use payment::{CheckoutStatus, Dispatch, Event, State, StateName, Step, Timestamp, transition};
+use planted::Fault;
 
 use super::{claim::dispatch, journal, keys, promised, won};
 use crate::{
@@ -63,13 +64,14 @@ fn refusal(
         return Some(Submitted::Over(Box::new(checkout.clone()), Box::new(intent.clone())));
     }
     match checkout.status {
+        CheckoutStatus::Paid if planted::is(Fault::PaidSendsAgain) => {}
         CheckoutStatus::Paid => return Some(Submitted::Paid(checkout.id)),
         CheckoutStatus::Canceled | CheckoutStatus::Expired => {
             return Some(Submitted::NotOpen(Box::new(checkout.clone())));
         }
         CheckoutStatus::Open => {}
     }
-    if now >= checkout.expires_at {
+    if now >= checkout.expires_at && !planted::is(Fault::SubmitAfterExpiry) {
         return Some(Submitted::NotOpen(Box::new(checkout.clone())));
     }
     let seen = checkout.version == command.version && checkout.amount == command.amount;
@@ -107,7 +109,7 @@ async fn claim(
         started_at: now,
         outcome: None,
     };
-    won(tables.insert_attempt(&intent.tenant, &attempt).await?)?;
+    won(planted::is(Fault::SendWithoutAttempt) || tables.insert_attempt(&intent.tenant, &attempt).await?)?;
     let change = submitted_line(&operation, &format!("attempt {}", attempt.id), intent.state.name());
     journal::append(tables, &intent.tenant, intent.id, now, &[change]).await?;
     Ok(Submitted::Claimed(Box::new(claimed(checkout, intent, operation, attempt, now))))
@@ -129,6 +131,9 @@ async fn hold(
     operation.frozen = Some(command.frozen.clone());
     operation.first_sent_at = Some(now);
     operation.execute_until = Some(now.plus_ms(command.execute_ms).min(checkout.expires_at));
+    if planted::is(Fault::SubmitAfterExpiry) {
+        operation.execute_until = Some(now.plus_ms(command.execute_ms));
+    }
     operation.fence = fence + 1;
     operation.lease = None;
     operation.wake_at = Some(now);

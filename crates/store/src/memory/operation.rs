@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use payment::{
     Holder, IntentId, MerchantId, ObjectId, OperationId, OperationKind, ProviderAccount, Timestamp,
 };
+use planted::Fault;
 
 use super::{Draft, refused};
 use crate::{
@@ -64,7 +65,7 @@ fn one_of_its_kind(row: &OperationRecord, other: &OperationRecord) -> bool {
             let refunds = (a.kind == OperationKind::Refund, b.kind == OperationKind::Refund);
             unfinished
                 && match refunds {
-                    (true, true) => a.target == b.target,
+                    (true, true) => a.target == b.target && !planted::is(Fault::SecondRefund),
                     (false, false) => row.intent == other.intent,
                     (true, false) | (false, true) => false,
                 }
@@ -170,7 +171,8 @@ impl OperationTables for Draft {
             return Ok(false);
         }
         let key = (row.tenant.clone(), row.id);
-        Ok(self.rows.operations.replace(&key, |found| found.fence == fence, row.clone()))
+        let same = |found: &OperationRecord| found.fence == fence || planted::is(Fault::FencePredicate);
+        Ok(self.rows.operations.replace(&key, same, row.clone()))
     }
 
     async fn release(&mut self, holder: Holder, now: Timestamp, until: Timestamp) -> Result<(), Abort> {

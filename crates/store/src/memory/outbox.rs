@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use payment::{EffectId, MerchantId, Timestamp};
+use planted::Fault;
 
 use super::{Draft, refused};
 use crate::{
@@ -25,7 +26,7 @@ impl OutboxTables for Draft {
             (other.kind, other.subject) == (row.kind, row.subject)
                 && other.tenant.merchant == row.tenant.merchant
         };
-        let once = !self.rows.effects.values().any(twin);
+        let once = !self.rows.effects.values().any(twin) || planted::is(Fault::EffectTwice);
         Ok(once && self.rows.effects.insert((row.tenant.clone(), row.id), row.clone()))
     }
 
