@@ -270,4 +270,8 @@ impl Tables for Draft {
     async fn journal(&mut self, tenant: &Tenant, intent: IntentId) -> Result<Vec<JournalRecord>, Abort> {
         Ok(self.rows.journal_of(tenant, intent).cloned().collect())
     }
+
+    async fn rows(&mut self) -> Result<Rows, Abort> {
+        Ok(self.rows.clone())
+    }
 }

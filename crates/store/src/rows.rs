@@ -64,10 +64,10 @@ impl Rows {
     }
 }
 
-/// A table, in the order of its keys. A clone is one reference. A write copies the references to its rows, once per
+/// A table, in the order of its keys. A clone is one reference. A write copies the references to its keys and rows, once per
 /// transaction, and no row but the one that changes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Table<K, V>(Arc<BTreeMap<K, Arc<V>>>);
+pub struct Table<K, V>(Arc<BTreeMap<Arc<K>, Arc<V>>>);
 
 impl<K, V> Default for Table<K, V> {
     fn default() -> Self {
@@ -75,7 +75,7 @@ impl<K, V> Default for Table<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Table<K, V> {
+impl<K: Ord, V: Clone> Table<K, V> {
     /// The row of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
         self.0.get(key).map(Arc::as_ref)
@@ -83,7 +83,7 @@ impl<K: Ord + Clone, V: Clone> Table<K, V> {
 
     /// All keys with their rows.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        self.0.iter().map(|(key, row)| (key, row.as_ref()))
+        self.0.iter().map(|(key, row)| (key.as_ref(), row.as_ref()))
     }
 
     /// All rows.
@@ -117,16 +117,12 @@ impl<K: Ord + Clone, V: Clone> Table<K, V> {
 
     /// A row, whatever its key had.
     pub(crate) fn put(&mut self, key: K, row: V) {
-        Arc::make_mut(&mut self.0).insert(key, Arc::new(row));
+        Arc::make_mut(&mut self.0).insert(Arc::new(key), Arc::new(row));
     }
 
     /// A new row in place of one that is there and `fits`; whether it was.
     pub(crate) fn replace(&mut self, key: &K, fits: impl FnOnce(&V) -> bool, row: V) -> bool {
-        let found = self.get(key).is_some_and(fits);
-        if found {
-            self.put(key.clone(), row);
-        }
-        found
+        self.get(key).is_some_and(fits) && self.set(key, row)
     }
 
     /// Changes a row that is there and `fits`; whether it was.
@@ -138,8 +134,11 @@ impl<K: Ord + Clone, V: Clone> Table<K, V> {
     ) -> bool {
         let Some(mut row) = self.get(key).filter(|row| fits(row)).cloned() else { return false };
         change(&mut row);
-        self.put(key.clone(), row);
-        true
+        self.set(key, row)
+    }
+
+    fn set(&mut self, key: &K, row: V) -> bool {
+        Arc::make_mut(&mut self.0).get_mut(key).map(|found| *found = Arc::new(row)).is_some()
     }
 
     /// Changes every row that `fits`.

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use payment::{CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, OrderId, Timestamp};
 
-use crate::{Answer, CheckoutRecord, IntentRecord, JournalRecord, StoreError, Tenant, commands::KeyUse};
+use crate::{
+    Answer, CheckoutRecord, IntentRecord, JournalRecord, Rows, StoreError, Tenant, commands::KeyUse,
+};
 pub use attempt::AttemptTables;
 pub use charge::ChargeTables;
 pub use inbox::InboxTables;
@@ -139,4 +141,7 @@ pub trait Tables:
     ) -> Result<bool, Abort>;
     /// All lines, oldest first.
     async fn journal(&mut self, tenant: &Tenant, intent: IntentId) -> Result<Vec<JournalRecord>, Abort>;
+
+    /// Every row of every table.
+    async fn rows(&mut self) -> Result<Rows, Abort>;
 }

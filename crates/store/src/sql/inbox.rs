@@ -80,14 +80,7 @@ impl InboxTables for SqlTables<'_> {
     }
 
     async fn due_notices(&mut self, now: Timestamp, busy: &[MerchantId], limit: u32) -> Done<Vec<NoticeKey>> {
-        let read = |mut row: Row| {
-            Ok(NoticeKey {
-                merchant: row.parsed(|text| MerchantId::parse(text).ok())?,
-                account: row.parsed(|text| ProviderAccount::parse(text).ok())?,
-                identity: row.text()?,
-            })
-        };
-        self.all(DUE, vec![now.0.into(), lines(busy), i64::from(limit).into()], read).await
+        self.all(DUE, vec![now.0.into(), lines(busy), i64::from(limit).into()], read_key).await
     }
 
     async fn forget_parked(&mut self, merchant: &MerchantId, keep: u32) -> Done<u64> {
@@ -101,6 +94,15 @@ const REFUND: &str = "refund";
 
 fn key_values(key: &NoticeKey) -> [Value; 3] {
     [key.merchant.as_str().into(), key.account.as_str().into(), key.identity.as_str().into()]
+}
+
+/// A notification's name.
+pub(super) fn read_key(mut row: Row) -> Result<NoticeKey, StoreError> {
+    Ok(NoticeKey {
+        merchant: row.parsed(|text| MerchantId::parse(text).ok())?,
+        account: row.parsed(|text| ProviderAccount::parse(text).ok())?,
+        identity: row.text()?,
+    })
 }
 
 fn read(mut row: Row) -> Result<NoticeRecord, StoreError> {

@@ -10,14 +10,17 @@ mod journal;
 mod merchant;
 mod operation;
 mod outbox;
+mod rows;
 mod session;
 mod sweep;
 mod tables;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use payment::MerchantId;
 
-use crate::{Backend, Flow, StoreError};
+use crate::{Backend, Flow, Rows, StoreError};
 
 pub(crate) use merchant::SqlDirectory;
 pub(crate) use session::{Row, Session, SessionError, Value};
@@ -54,6 +57,14 @@ impl<D> SqlStore<D> {
     /// The database.
     pub fn dialect(&self) -> &D {
         &self.dialect
+    }
+}
+
+impl<D: Dialect> SqlStore<D> {
+    /// All rows as they are now, on one snapshot: for tests and simulation, which compare stores by them.
+    #[doc(hidden)]
+    pub async fn rows(&self) -> Result<Rows, StoreError> {
+        self.dialect.read(Arc::new(|tables| tables.rows())).await
     }
 }
 

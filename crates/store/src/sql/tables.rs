@@ -7,7 +7,7 @@ use super::{
     Row, Session, SessionError, Value, checkout, idempotency_key, intent, journal, session::unreadable,
 };
 use crate::{
-    Answer, CheckoutRecord, Clock, IntentRecord, JournalRecord, StoreError, Tables, Tenant,
+    Answer, CheckoutRecord, Clock, IntentRecord, JournalRecord, Rows, StoreError, Tables, Tenant,
     tables::{Abort, KeyRow},
 };
 
@@ -270,5 +270,9 @@ impl Tables for SqlTables<'_> {
 
     async fn journal(&mut self, tenant: &Tenant, intent: IntentId) -> Done<Vec<JournalRecord>> {
         self.all(journal::ALL, vec![tenant.merchant.as_str().into(), intent.0.into()], journal::read).await
+    }
+
+    async fn rows(&mut self) -> Done<Rows> {
+        self.every_row().await
     }
 }

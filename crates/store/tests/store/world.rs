@@ -11,8 +11,8 @@ use payment::{
 };
 use store::{
     Backend, CheckoutRecord, ClaimDue, Claimed, Clock, Commit, Committed, Flow, IntentRecord, LookOf,
-    Looking, MemoryStore, OpenFollowUp, OpenedCheckout, OpenedFollowUp, OperationRecord, SqlStore, Sqlite,
-    SqliteOptions, Stage, Store, StoreError, Story, Submitted, Task, Tenant,
+    Looking, MemoryStore, OpenFollowUp, OpenedCheckout, OpenedFollowUp, OperationRecord, Rows, SqlStore,
+    Sqlite, SqliteOptions, Stage, Store, StoreError, Story, Submitted, Task, Tenant,
 };
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -97,6 +97,14 @@ impl World {
     pub fn over(store: SqlStore<Sqlite>, clock: Hands) -> Self {
         let store = Arc::new(store);
         Self { store: store.clone(), backing: Backing::Sqlite(store), clock, _folder: None }
+    }
+
+    /// Every row.
+    pub async fn rows(&self) -> Rows {
+        match &self.backing {
+            Backing::Memory(store) => store.rows(),
+            Backing::Sqlite(store) => store.rows().await.unwrap(),
+        }
     }
 
     /// One transaction of the test's own making.

@@ -16,6 +16,7 @@ mod open_intent;
 mod outbox;
 mod random;
 mod review;
+mod rows;
 mod shopper;
 mod stuck;
 mod submit;

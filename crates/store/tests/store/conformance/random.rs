@@ -1,4 +1,4 @@
-//! The same random calls on the store in memory and on SQLite: every answer, and everything that can be read, must be equal.
+//! The same random calls on the store in memory and on SQLite: every answer, and every row at the end, must be equal.
 
 use payment::{IntentId, OperationState, State, UnknownReason};
 use proptest::{prelude::*, test_runner::Config};
@@ -250,8 +250,8 @@ impl Twins {
     }
 
     async fn compare(&self, seen: &Seen) {
+        assert_eq!(self.sqlite.rows().await, self.memory.rows().await);
         for id in seen.ids() {
-            self.both(async |store| store.intent(tenant(), id).await).await;
             self.both(async |store| store.story(tenant(), id).await).await;
             world::story(self.sqlite.store.as_ref(), tenant(), id).await;
             world::story(self.memory.store.as_ref(), tenant(), id).await;
@@ -260,11 +260,6 @@ impl Twins {
             assert_eq!(self.sqlite.order(order).await, self.memory.order(order).await);
         }
         self.both(async |store| store.review(10).await).await;
-        for number in 0..3 {
-            let found = stranger_of(number, 0);
-            let of = (found.account, found.object);
-            self.both(async |store| store.standing(tenant(), of.0.clone(), of.1.clone(), None).await).await;
-        }
     }
 }
 
