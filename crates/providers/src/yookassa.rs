@@ -3,6 +3,7 @@
 
 mod answers;
 mod encode;
+mod fields;
 #[cfg(test)]
 mod fixtures;
 mod notices;

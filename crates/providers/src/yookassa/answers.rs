@@ -3,8 +3,9 @@
 use payment::{NotExecutedReason, UnknownReason, has_card_number};
 use reqwest::StatusCode;
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
+use super::fields::Fields;
 use crate::{
     Page, Reply,
     http::{Answer, NoAnswer},
@@ -38,8 +39,10 @@ struct Processing {
 }
 
 #[derive(Deserialize)]
-struct List {
-    items: Vec<Value>,
+struct List<'a> {
+    /// As they are written: one that cannot be read does not spoil the others.
+    #[serde(borrow)]
+    items: Vec<&'a RawValue>,
     #[serde(default)]
     next_cursor: Option<String>,
 }
@@ -64,10 +67,9 @@ pub(super) fn reply<W: DeserializeOwned, O>(
         }
     };
     match answer.status {
-        StatusCode::OK | StatusCode::CREATED => serde_json::from_slice(&answer.body)
-            .ok()
-            .and_then(read)
-            .map_or(unknown(UnknownReason::Unreadable), Reply::Object),
+        StatusCode::OK | StatusCode::CREATED => {
+            written(&answer.body).and_then(read).map_or(unknown(UnknownReason::Unreadable), Reply::Object)
+        }
         StatusCode::ACCEPTED => unknown(UnknownReason::Accepted),
         StatusCode::BAD_REQUEST => match own_error(&answer) {
             // Our key came with another request before: one that this database does not know, so what became of it is not known.
@@ -90,7 +92,12 @@ pub(super) fn reply<W: DeserializeOwned, O>(
 
 /// An error in YooKassa's own words.
 fn own_error(answer: &Answer) -> Option<ErrorBody> {
-    serde_json::from_slice(&answer.body).ok().filter(|body: &ErrorBody| body.kind == "error")
+    written(&answer.body).filter(|body: &ErrorBody| body.kind == "error")
+}
+
+/// What is written as an object, if it reads as this one.
+fn written<'a, W: Deserialize<'a>>(body: &'a [u8]) -> Option<W> {
+    serde_json::from_slice(body).ok().map(|Fields(written)| written)
 }
 
 /// A page of a listing. `read` takes a row as it is written.
@@ -99,12 +106,10 @@ pub(super) fn page<W: DeserializeOwned, O>(
     read: impl Fn(W) -> Option<O>,
 ) -> Page<O> {
     let Ok(answer) = answer else { return Page::Failed { retry_after_ms: None } };
-    let list = (answer.status == StatusCode::OK)
-        .then(|| serde_json::from_slice::<List>(&answer.body).ok())
-        .flatten();
+    let list = (answer.status == StatusCode::OK).then(|| written::<List>(&answer.body)).flatten();
     let Some(list) = list else { return Page::Failed { retry_after_ms: wait_ms(&answer) } };
     let rows = list.items.len();
-    let read_row = |row| serde_json::from_value(row).ok().and_then(&read);
+    let read_row = |row: &RawValue| written(row.get().as_bytes()).and_then(&read);
     let objects: Vec<_> = list.items.into_iter().filter_map(read_row).collect();
     Page::Objects { unreadable: rows - objects.len(), objects, next: list.next_cursor, at: answer.at }
 }
@@ -124,7 +129,7 @@ pub(super) fn capped(mut text: String, most: usize) -> String {
 /// How long we are to wait: a 202 says it in its body, whatever else in its head.
 fn wait_ms(answer: &Answer) -> Option<i64> {
     let told = (answer.status == StatusCode::ACCEPTED)
-        .then(|| serde_json::from_slice::<Processing>(&answer.body).ok()?.retry_after)
+        .then(|| written::<Processing>(&answer.body)?.retry_after)
         .flatten();
     told.map(i64::from).or(answer.retry_after_ms)
 }
@@ -145,10 +150,10 @@ mod tests {
     }
 
     fn told(status: u16, body: &str) -> Reply {
-        reply(answer(status, body), written)
+        reply(answer(status, body), payment)
     }
 
-    fn written(payment: objects::Payment) -> Option<Observation> {
+    fn payment(payment: objects::Payment) -> Option<Observation> {
         objects::payment(payment, Link::Https)
     }
 
@@ -157,7 +162,7 @@ mod tests {
     }
 
     fn listed(answer: Result<Answer, NoAnswer>) -> Page {
-        page(answer, written)
+        page(answer, payment)
     }
 
     #[test]
@@ -167,10 +172,12 @@ mod tests {
         let number = PAID.replace(r#""1500.00""#, "1500.00");
         let twice = PAID.replace(r#""id""#, r#""status":"succeeded","id""#);
         let nested = "[".repeat(100_000);
+        let list = r#"["2f-1","succeeded",{"value":"1500.00","currency":"RUB"}]"#;
+        let listed_sum = PAID.replace(r#"{"value":"1500.00","currency":"RUB"}"#, r#"["1500.00","RUB"]"#);
+        assert_ne!(listed_sum, PAID);
         let long = PAID.replace("2f-1", &"x".repeat(100_000));
-        let bodies =
-            ["", "<html>", "{}", "null", "[]", &PAID[..40], &zero, &strange, &number, &twice, &nested, &long];
-        for body in bodies {
+        let odd = [&zero, &strange, &number, &twice, &nested, &listed_sum, &long].map(String::as_str);
+        for body in ["", "<html>", "{}", "null", "[]", &PAID[..40], list].into_iter().chain(odd) {
             assert_eq!(told(200, body), unknown(UnknownReason::Unreadable), "{:.80}", body);
         }
         for status in [500, 502, 503, 504] {
@@ -212,6 +219,7 @@ mod tests {
             r#"{"type":"list"}"#,
             r#"{"error":"no"}"#,
             r#"{"type":7}"#,
+            r#"["error","forbidden","No"]"#,
         ];
         for (status, reason) in TURNED_AWAY {
             for body in others {
@@ -271,11 +279,17 @@ mod tests {
 
     #[test]
     fn a_listing_counts_what_it_cannot_read() {
-        let body = format!(r#"{{"type":"list","items":[{PAID},{{"id":"odd"}},7,null],"next_cursor":"c2"}}"#);
-        let Page::Objects { objects, unreadable, next, .. } = listed(answer(200, &body)) else {
-            panic!("no page")
-        };
-        assert_eq!((objects.len(), unreadable, next.as_deref()), (1, 3, Some("c2")));
+        let twice = PAID.replace(r#""id""#, r#""status":"canceled","id""#);
+        let half_a_character = PAID.replace("№ 7", r"\ud800");
+        let too_large = PAID.replace(r#""unknown":1"#, r#""amount_before":1e999"#);
+        let list = r#"["2f-1","succeeded",{"value":"1500.00","currency":"RUB"}]"#;
+        for odd in [&twice, &half_a_character, list, r#"{"id":"odd"}"#, "7", "null"] {
+            let body = format!(r#"{{"type":"list","items":[{PAID},{odd},{too_large}],"next_cursor":"c2"}}"#);
+            let Page::Objects { objects, unreadable, next, .. } = listed(answer(200, &body)) else {
+                panic!("no page: {odd}")
+            };
+            assert_eq!((objects.len(), unreadable, next.as_deref()), (2, 1, Some("c2")), "{odd}");
+        }
     }
 
     #[test]
@@ -288,7 +302,7 @@ mod tests {
         for status in [401, 404, 429, 500] {
             assert_eq!(listed(answer(status, empty)), Page::Failed { retry_after_ms: None });
         }
-        for body in ["", "{}", "[]", r#"{"items":{}}"#, r#"{"items":[],"next_cursor":7}"#] {
+        for body in ["", "{}", "[]", r#"{"items":{}}"#, "[[]]", r#"{"items":[],"next_cursor":7}"#] {
             assert_eq!(listed(answer(200, body)), Page::Failed { retry_after_ms: None }, "{body}");
         }
     }

@@ -4,7 +4,7 @@ use payment::{ObjectId, ObjectStatus};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::objects;
+use super::{fields::Fields, objects};
 use crate::{About, Notice};
 
 /// Longest name of an event or a status.
@@ -15,7 +15,7 @@ struct Notification {
     #[serde(rename = "type")]
     kind: String,
     event: String,
-    object: Object,
+    object: Fields<Object>,
 }
 
 #[derive(Deserialize)]
@@ -31,7 +31,8 @@ struct Object {
 /// A notification about a payment or a refund. That its event and its object's status differ is no fault: a late one may show the
 /// object as it stands by then.
 pub(super) fn read(body: &[u8]) -> Option<Notice> {
-    let Notification { kind, event, object } = serde_json::from_slice(body).ok()?;
+    let Fields(notification) = serde_json::from_slice(body).ok()?;
+    let Notification { kind, event, object: Fields(object) } = notification;
     let (noun, verb) = event.split_once('.')?;
     if kind != "notification" || !is_word(verb) || !is_word(&object.status) {
         return None;
@@ -145,7 +146,10 @@ mod tests {
             assert_eq!(read(body.as_bytes()), None, "{of} → {:.80}", to);
         }
         let nested = format!(r#"{{"type":"notification","object":{}"#, "[".repeat(100_000));
-        for body in ["", "null", "[]", "{}", PAID, &NOTIFICATION[..90], &nested, "\u{feff}{}"] {
+        let list = r#"["notification","payment.succeeded",{"id":"2f-1","status":"succeeded"}]"#;
+        let listed = r#"{"type":"notification","event":"payment.succeeded","object":["2f-1","succeeded"]}"#;
+        let odd = ["", "null", "[]", "{}", PAID, &NOTIFICATION[..90], &nested, "\u{feff}{}", list, listed];
+        for body in odd {
             assert_eq!(read(body.as_bytes()), None, "{:.80}", body);
         }
         assert_eq!(read(b"\xff\xfe{}"), None);

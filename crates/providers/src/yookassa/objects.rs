@@ -10,23 +10,26 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answers::{MAX_CODE, capped};
+use super::{
+    answers::{MAX_CODE, capped},
+    fields::Fields,
+};
 
 /// A payment, as it is written.
 #[derive(Deserialize)]
 pub(super) struct Payment {
     id: String,
     status: String,
-    amount: Amount,
+    amount: Fields<Amount>,
     /// Whoever made the payment wrote it: of any shape.
     #[serde(default)]
     metadata: Value,
     #[serde(default)]
-    payment_method: Option<PaymentMethod>,
+    payment_method: Option<Fields<PaymentMethod>>,
     #[serde(default)]
-    confirmation: Option<Confirmation>,
+    confirmation: Option<Fields<Confirmation>>,
     #[serde(default)]
-    cancellation_details: Option<CancellationDetails>,
+    cancellation_details: Option<Fields<CancellationDetails>>,
     #[serde(default)]
     created_at: Option<String>,
 }
@@ -37,13 +40,13 @@ pub(super) struct Refund {
     id: String,
     payment_id: String,
     status: String,
-    amount: Amount,
+    amount: Fields<Amount>,
     #[serde(default)]
     description: Option<String>,
     #[serde(default)]
     metadata: Value,
     #[serde(default)]
-    cancellation_details: Option<CancellationDetails>,
+    cancellation_details: Option<Fields<CancellationDetails>>,
     #[serde(default)]
     created_at: Option<String>,
 }
@@ -57,7 +60,7 @@ struct Amount {
 #[derive(Deserialize)]
 struct PaymentMethod {
     #[serde(default)]
-    card: Option<Card>,
+    card: Option<Fields<Card>>,
 }
 
 #[derive(Deserialize)]
@@ -105,7 +108,7 @@ impl Link {
 pub(super) fn payment(payment: Payment, link: Link) -> Option<Observation> {
     let status = match payment.status.as_str() {
         "pending" => {
-            let address = payment.confirmation.and_then(|confirmation| confirmation.confirmation_url);
+            let address = payment.confirmation.and_then(|Fields(confirmation)| confirmation.confirmation_url);
             ObjectStatus::Pending { confirmation_url: address.and_then(|address| link.read(&address)) }
         }
         "waiting_for_capture" => ObjectStatus::WaitingForCapture,
@@ -113,7 +116,8 @@ pub(super) fn payment(payment: Payment, link: Link) -> Option<Observation> {
         "canceled" => ObjectStatus::Ended(ending(reason(payment.cancellation_details))),
         _ => return None,
     };
-    let last4 = payment.payment_method.and_then(|method| method.card).and_then(|card| card.last4);
+    let last4 =
+        payment.payment_method.and_then(|Fields(method)| method.card).and_then(|Fields(card)| card.last4);
     Some(Observation {
         object: ObjectId::parse(payment.id).ok()?,
         status,
@@ -158,7 +162,7 @@ fn text<'a>(metadata: &'a Value, name: &str) -> Option<&'a str> {
     metadata.get(name)?.as_str()
 }
 
-fn money(amount: &Amount) -> Option<Money> {
+fn money(Fields(amount): &Fields<Amount>) -> Option<Money> {
     Money::parse(&amount.value, Currency::parse(&amount.currency).ok()?).ok()
 }
 
@@ -166,8 +170,8 @@ fn moment(created_at: Option<String>) -> Option<Timestamp> {
     created_at?.parse::<Moment>().ok().map(|at| Timestamp(at.as_millisecond()))
 }
 
-fn reason(details: Option<CancellationDetails>) -> String {
-    details.map_or_else(String::new, |details| capped(details.reason, MAX_CODE))
+fn reason(details: Option<Fields<CancellationDetails>>) -> String {
+    details.map_or_else(String::new, |Fields(details)| capped(details.reason, MAX_CODE))
 }
 
 /// `cancellation_details.reason`: withdrawn and run out are not refusals.
