@@ -120,7 +120,10 @@ const DEADLINE_MS: i64 = 25 * SECOND;
 impl World {
     /// One step; false if nothing can happen any more.
     pub(crate) fn step(&mut self) -> Result<bool, Broken> {
-        self.find_events();
+        match self.size.deeds {
+            None => self.find_events(),
+            Some(deeds) => self.find_all_events(deeds),
+        }
         if self.events.is_empty() {
             return Ok(false);
         }
@@ -273,7 +276,7 @@ impl World {
         }
     }
 
-    fn happen(&mut self, event: Event) -> Result<(), Broken> {
+    pub(crate) fn happen(&mut self, event: Event) -> Result<(), Broken> {
         match event {
             Event::Resume(index) => self.resume(index),
             Event::Arrive(index) => self.arrive(index),
@@ -282,22 +285,30 @@ impl World {
             Event::Create(order) => page::create(self, order),
             Event::Tick(node, tick) => self.tick(node, tick),
             Event::UntilDue => {
-                let wait = self.rows.next_wake().map_or(0, |due| due.since_ms(self.time.now()));
+                let due = match self.size.deeds {
+                    None => self.rows.next_wake(),
+                    Some(_) => self.next_turn_of_operations(),
+                };
+                let wait = due.map_or(0, |due| due.since_ms(self.time.now()).max(0));
                 self.story.tell(|| format!("{} s pass until something is due", wait / SECOND));
                 self.pass(wait);
-                Ok(())
+                self.say_alive()
             }
             Event::Pass(fault, ms) => {
                 self.meets(fault);
                 self.story.tell(|| format!("{}: {} s pass", fault.words(), ms / SECOND));
                 self.pass(ms);
-                Ok(())
+                self.say_alive()
             }
             Event::Kill(node) => {
                 self.meets(Fault::Killed);
                 self.story.tell(|| format!("server {node} is killed"));
                 self.kill(node);
-                Ok(())
+                match self.size.deeds {
+                    None => Ok(()),
+                    // One that is not started again is one that does nothing.
+                    Some(_) => self.boot_at_once(node),
+                }
             }
             Event::Boot(node) => self.boot(node),
             Event::Pause(node) => {
@@ -322,10 +333,13 @@ impl World {
             }
             Event::Backup => {
                 self.story.tell(|| "a backup is taken".to_owned());
-                self.back_up();
+                self.backup = Some(self.rows.clone());
                 Ok(())
             }
-            Event::Restore => self.restore(),
+            Event::Restore => match self.backup.take() {
+                Some(rows) => self.restore(rows),
+                None => Ok(()),
+            },
             Event::Decide(index) => {
                 let to = if self.size.rates.meet(&mut self.choices, &[Fault::CardRefused]).is_some() {
                     Status::Declined
@@ -399,6 +413,9 @@ impl World {
 
     /// The bank sends a notification about an object.
     fn announce(&mut self, index: usize) {
+        if self.size.deeds.is_some() {
+            return;
+        }
         self.on_its_way.push(OnItsWay::Notice(Arc::new(self.bank.notice(index)), 0));
     }
 
@@ -601,6 +618,9 @@ impl World {
 
     /// One of the servers that take requests, if there is one.
     pub(crate) fn some_ready_node(&mut self) -> Option<usize> {
+        if self.size.deeds.is_some() {
+            return self.nodes.iter().rposition(|node| node.ready && !node.paused);
+        }
         let mut ready = [0; 8];
         let mut count = 0;
         for (node, state) in self.nodes.iter().enumerate() {
@@ -626,8 +646,12 @@ impl World {
     pub(crate) fn poll(&mut self, index: usize, verdict: Verdict) -> Result<(), Broken> {
         if self.remembers {
             // What a transaction answers is a function of the rows, and what the bank answers of its ledger.
-            let got = mix(self.rows.digest(), self.bank_digest());
+            let got = mix(self.rows_digest, self.bank_digest());
             let task = &mut self.tasks[index];
+            if matches!(verdict, Verdict::Bank(BankAnswer::Payments(_))) {
+                let listings = &mut self.nodes[task.node].listings;
+                *listings = mix(mix(*listings, got), self.time.now().0 as u64);
+            }
             task.history = mix(mix(task.history, verdict.kind()), got);
         }
         self.desk.give(verdict);
@@ -692,7 +716,7 @@ impl World {
         self.spawn(node, Job::Start)
     }
 
-    fn restore(&mut self) -> Result<(), Broken> {
+    fn restore(&mut self, rows: Rows) -> Result<(), Broken> {
         self.meets(Fault::Restored);
         for node in 0..self.nodes.len() {
             self.kill(node);
@@ -700,7 +724,7 @@ impl World {
         // One that is younger than the gap would pass the gate: docs/operations.md says so.
         self.pass(GAP_MS + SECOND);
         self.story.tell(|| "every server is dead; the backup is restored".to_owned());
-        self.bring_back();
+        self.bring_back(rows);
         self.tabs.iter_mut().for_each(|tab| tab.shown = None);
         self.look()?;
         self.checker.restored(&self.rows, self.time.now())
@@ -708,14 +732,14 @@ impl World {
 }
 
 /// What is due.
-struct DueNow {
-    operations: bool,
+pub(crate) struct DueNow {
+    pub(crate) operations: bool,
     notices: bool,
     effects: bool,
 }
 
 impl DueNow {
-    fn of(rows: &Rows, now: Timestamp) -> Self {
+    pub(crate) fn of(rows: &Rows, now: Timestamp) -> Self {
         let due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
         let open = |operation: &store::OperationRecord| {
             matches!(operation.stage, Stage::Open | Stage::Review) && due(turn(operation))

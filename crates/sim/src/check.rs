@@ -82,7 +82,7 @@ fn known(state: &str) -> &'static str {
 }
 
 /// What the checker remembers of a history: what cannot be read from the rows of one moment.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Checker {
     journals: BTreeMap<IntentId, Read>,
     fences: BTreeMap<OperationId, i64>,

@@ -2,6 +2,7 @@
 //! of them at a time, by hand.
 
 use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
@@ -28,6 +29,19 @@ pub enum Wait {
     Bank(Call),
     /// What a receiver says to a webhook or a mail.
     Delivery(Message),
+}
+
+impl Wait {
+    /// What for, as a story tells it.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Self::Read(what) | Self::Write(what) => what,
+            Self::Answer(_) => "an answer of the database",
+            Self::Leave => "to send",
+            Self::Bank(call) => call.name(),
+            Self::Delivery(_) => "a receiver",
+        }
+    }
 }
 
 /// A call to the bank.
@@ -99,6 +113,19 @@ impl Call {
             Self::List(..) => BankAnswer::Payments(Page::Failed { retry_after_ms }),
             Self::ListRefunds(..) => BankAnswer::Refunds(Page::Failed { retry_after_ms }),
         }
+    }
+
+    /// What the bank will do because of it.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match self {
+            Self::Send(request) | Self::SendRefund(request) => {
+                (&request.key, &request.body).hash(&mut hasher)
+            }
+            Self::Query(_, object) | Self::QueryRefund(_, object) => object.hash(&mut hasher),
+            Self::List(..) | Self::ListRefunds(..) => {}
+        }
+        hasher.finish()
     }
 
     /// As a story tells it.

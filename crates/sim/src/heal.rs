@@ -92,7 +92,7 @@ impl World {
     }
 
     /// Everything that is on its way arrives, and every task runs to its end.
-    fn settle_tasks(&mut self) -> Result<(), Broken> {
+    pub(crate) fn settle_tasks(&mut self) -> Result<(), Broken> {
         loop {
             if let Some(index) = self.tasks.iter().position(|task| task.wait.is_some()) {
                 self.resume(index)?;
@@ -115,16 +115,20 @@ impl World {
         }
     }
 
-    /// When something is due that waits neither for a shopper nor for a person.
-    fn next_turn(&self) -> Option<Timestamp> {
+    /// When an operation is due that waits neither for a shopper nor for a person.
+    pub(crate) fn next_turn_of_operations(&self) -> Option<Timestamp> {
         let operations = self.rows.operations.values().filter(|operation| operation.stage == Stage::Open);
-        let held = |operation: &&store::OperationRecord| {
+        let held = |operation: &&OperationRecord| {
             let intent = self.rows.intents.values().find(|intent| intent.id == operation.intent);
             let authorized =
                 intent.is_some_and(|intent| intent.state.name() == payment::StateName::Authorized);
             !(authorized && operation.task.kind() == OperationKind::Pay)
         };
-        let operations = operations.filter(held).filter_map(turn);
+        operations.filter(held).filter_map(turn).min()
+    }
+
+    /// When something is due that waits neither for a shopper nor for a person.
+    fn next_turn(&self) -> Option<Timestamp> {
         let told = |effect: &&store::EffectRecord| !waits_for_people(&self.rows, effect);
         let effects =
             self.rows.effects.values().filter(told).filter_map(|effect| later(effect.wake_at, effect.lease));
@@ -136,7 +140,7 @@ impl World {
         let notices = waiting.filter_map(|notice| later(notice.state.wake_at(), notice.lease));
         let gates = self.rows.sweeps.values().filter_map(|sweep| sweep.gated_from);
         let gates = gates.map(|_| self.time.now().plus_ms(LEASE_MS));
-        operations.chain(effects).chain(notices).chain(gates).min()
+        self.next_turn_of_operations().into_iter().chain(effects).chain(notices).chain(gates).min()
     }
 
     fn waiting(&self) -> Vec<String> {

@@ -6,6 +6,30 @@ fn main() {
         world::{Size, World},
     };
     let mut args = std::env::args().skip(1);
+    if std::env::var("EXPLORE").is_ok() {
+        let which: usize = args.next().and_then(|a| a.parse().ok()).unwrap_or(0);
+        let max: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
+        if max == 0 {
+            let bounds = &sim::explore::BOUNDS[which];
+            let (ended, world) = sim::explore::replay(bounds, args.map(|a| a.parse().unwrap()).collect());
+            for line in world.story.lines() {
+                println!("{line}");
+            }
+            println!("{ended:?}");
+            return;
+        }
+        let began = std::time::Instant::now();
+        let bounds = &sim::explore::BOUNDS[which];
+        let found = sim::explore::explore(bounds, 2, max);
+        println!("{found:?} {:?}", began.elapsed());
+        if let Some((_, decisions)) = found.broken {
+            let (_, world) = sim::explore::replay(bounds, decisions);
+            for line in world.story.lines() {
+                println!("{line}");
+            }
+        }
+        return;
+    }
     let from: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(0);
     let count: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(1000);
     let tells = count == 1;

@@ -66,6 +66,7 @@ pub(crate) fn fate(choices: &mut Choices, rates: &mut Rates, _: &Order, met: &mu
 /// What a shopper does.
 pub(crate) fn happen(world: &mut World, tab: usize, deed: Deed) -> Result<(), Broken> {
     let tenant = merchants::tenant();
+    world.tabs[tab].deeds += 1;
     if deed == Deed::Load {
         let order = order(world.tabs[tab].order);
         return ask(world, tab, Job::Load { tab, tenant, order });
@@ -113,7 +114,8 @@ fn ask(world: &mut World, tab: usize, job: Job) -> Result<(), Broken> {
     if fault == Some(Fault::PageRequestLost) {
         return Ok(());
     }
-    let Some(node) = world.some_ready_node() else { return Ok(()) };
+    let own = world.size.deeds.and(Some(tab % world.nodes.len())).filter(|node| world.nodes[*node].ready);
+    let Some(node) = own.or_else(|| world.some_ready_node()) else { return Ok(()) };
     world.tabs[tab].waits = job.tab().is_some();
     if fault.is_some()
         && let Some(other) = world.some_ready_node()

@@ -346,6 +346,11 @@ impl CountingIds {
         Self(Arc::new(AtomicU64::new((node as u64) << 32)))
     }
 
+    /// Others that go on from where these are.
+    pub fn again(&self) -> Self {
+        Self(Arc::new(AtomicU64::new(self.0.load(Ordering::Relaxed))))
+    }
+
     /// The next one.
     pub fn uuid(&self) -> Uuid {
         let next = self.0.fetch_add(1, Ordering::Relaxed) + 1;

@@ -32,6 +32,11 @@ impl Default for Time {
 }
 
 impl Time {
+    /// Another clock that goes on from the same time.
+    pub fn again(&self) -> Self {
+        Self(Arc::new(AtomicI64::new(self.0.load(Ordering::Relaxed))))
+    }
+
     /// What it shows.
     pub fn now(&self) -> Timestamp {
         Timestamp(self.0.load(Ordering::Relaxed))
@@ -60,6 +65,11 @@ impl MachineClock {
     /// Those of a machine whose wall clock is so far ahead.
     pub fn new(time: &Time, wall_ahead_ms: i64) -> Self {
         Self { time: time.clone(), wall_ahead_ms: Arc::new(AtomicI64::new(wall_ahead_ms)) }
+    }
+
+    /// Those of the same machine in a copy of its world.
+    pub fn again(&self, time: &Time) -> Self {
+        Self::new(time, self.wall_ahead_ms.load(Ordering::Relaxed))
     }
 
     /// Somebody sets its wall clock.

@@ -1,12 +1,13 @@
 //! The world: servers, tabs, a shop, the bank, receivers, and one scheduler that decides what happens next.
 
 use std::{
-    hash::{DefaultHasher, Hasher as _},
+    hash::{Hash as _, Hasher as _},
     sync::Arc,
 };
 
 use engine::{Engine, Gates, Listings, Settings, Vault};
 use payment::{CheckoutId, Holder, IntentId, Money, RetryPolicy, StateName, SubmitKey};
+use rustc_hash::FxHasher;
 use store::{MemoryStore, Rows};
 
 pub(crate) use crate::ports::Backing;
@@ -14,7 +15,7 @@ use crate::{
     act::Event,
     bank::Bank,
     check::{Broken, Checker},
-    choices::Choices,
+    choices::{Choices, Made},
     desk::{BankAnswer, Call, Desk},
     fault::{Fault, Rates},
     merchants,
@@ -51,6 +52,8 @@ pub struct Size {
     pub held: bool,
     /// The merchant wants extra charges given back.
     pub refund_extras: bool,
+    /// In a world whose every course is explored: how much each shopper does after the first look.
+    pub deeds: Option<u32>,
     /// Whether people do more than buy: they look, check, press again, let go.
     pub lively: bool,
 }
@@ -63,6 +66,7 @@ impl Size {
             tabs: 1 + choices.weighted(&[3, 5, 1]),
             orders: 1 + choices.weighted(&[6, 1]),
             steps: [20, 40, 80, 160][choices.weighted(&[4, 4, 2, 1])],
+            deeds: None,
             held: choices.happens(60),
             refund_extras: choices.happens(300),
             lively: choices.happens(500),
@@ -79,6 +83,7 @@ impl Size {
             orders: 1,
             steps: 30,
             rates,
+            deeds: None,
             held: false,
             refund_extras: false,
             lively: false,
@@ -89,6 +94,8 @@ impl Size {
 /// A server.
 pub(crate) struct Node {
     ids: CountingIds,
+    /// Everything its listings said, in one number: it keeps them for a while.
+    pub(crate) listings: u64,
     pub(crate) engine: Option<Engine>,
     /// Whether its start is done: it takes requests and works.
     pub(crate) ready: bool,
@@ -96,8 +103,27 @@ pub(crate) struct Node {
     pub(crate) clock: MachineClock,
 }
 
+impl Node {
+    /// The same server in a copy of its world.
+    fn again(&self, world: &World) -> Self {
+        let ids = self.ids.again();
+        let clock = self.clock.again(&world.time);
+        let engine = self.engine.as_ref().map(|engine| Engine {
+            store: Arc::new(Transactions { desk: world.desk.clone(), backing: world.backing.clone() }),
+            provider: Arc::new(ToBank { desk: world.desk.clone(), time: world.time.clone() }),
+            sender: Arc::new(ToReceivers(world.desk.clone())),
+            ids: Arc::new(ids.clone()),
+            clock: Arc::new(clock.clone()),
+            listings: Listings::default(),
+            gates: Gates::default(),
+            ..engine.clone()
+        });
+        Self { ids, engine, clock, ..*self }
+    }
+}
+
 /// What a tab shows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(crate) struct Shown {
     pub(crate) checkout: CheckoutId,
     pub(crate) intent: IntentId,
@@ -107,12 +133,14 @@ pub(crate) struct Shown {
     pub(crate) state: StateName,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(crate) struct Tab {
     pub(crate) order: usize,
     pub(crate) shown: Option<Shown>,
     pub(crate) waits: bool,
     pub(crate) clicks: u32,
+    /// What its shopper did after the first look.
+    pub(crate) deeds: u32,
 }
 
 /// Something on its way.
@@ -138,9 +166,11 @@ pub struct World {
     pub(crate) backing: Backing,
     /// The rows as the last write left them.
     pub(crate) rows: Rows,
+    /// Their digest, where states of the world are told apart.
+    pub(crate) rows_digest: u64,
     /// How often each order was opened.
     pub(crate) opened: Vec<u32>,
-    pub(crate) backup: Option<MemoryStore>,
+    pub(crate) backup: Option<Rows>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) tabs: Vec<Tab>,
@@ -154,6 +184,8 @@ pub struct World {
     pub(crate) weights: Vec<u32>,
     pub(crate) steps: u64,
     pub(crate) hash: u64,
+    /// What was decided before everything was healed.
+    pub(crate) decided: Vec<Made>,
     /// Whether each task's history is written down, for the states of the world to be told apart.
     pub(crate) remembers: bool,
     /// What went wrong, by the state of the newest intent.
@@ -195,6 +227,7 @@ impl World {
         let tabs = (0..size.tabs).map(|tab| Tab { order: tab % size.orders, ..Tab::default() }).collect();
         let node = |number: usize| Node {
             ids: CountingIds::of(number),
+            listings: 0,
             engine: None,
             ready: false,
             paused: false,
@@ -206,6 +239,7 @@ impl World {
             desk: Desk::default(),
             backing,
             rows: Rows::default(),
+            rows_digest: 0,
             opened: vec![0; size.orders],
             backup: None,
             tasks: Vec::new(),
@@ -220,6 +254,7 @@ impl World {
             weights: Vec::new(),
             steps: 0,
             hash: 0,
+            decided: Vec::new(),
             remembers: false,
             met: [[0; StateName::ALL.len() + 1]; Fault::ALL.len()],
             checker: Checker::default(),
@@ -232,13 +267,17 @@ impl World {
     /// Runs to its end: faults, then healing, then what must be so in the end.
     pub fn run(mut self) -> (Ended, Self) {
         let broken = self.play().err();
+        (self.ended(broken), self)
+    }
+
+    /// What it came to.
+    pub(crate) fn ended(&mut self, broken: Option<Broken>) -> Ended {
         if let Some(broken) = &broken {
-            let words = broken.to_string();
-            self.story.tell(|| format!("BROKEN: {words}"));
+            self.story.tell(|| format!("BROKEN: {broken}"));
         }
         self.hash = mix(self.hash, self.rows.digest());
-        let decisions = self.choices.made().iter().map(|made| made.value).collect();
-        (Ended { broken, steps: self.steps, hash: self.hash, decisions }, self)
+        let decisions = self.decided.iter().chain(self.choices.made()).map(|made| made.value).collect();
+        Ended { broken, steps: self.steps, hash: self.hash, decisions }
     }
 
     fn play(&mut self) -> Result<(), Broken> {
@@ -250,13 +289,27 @@ impl World {
                 break;
             }
         }
-        self.heal()?;
-        self.checker.at_the_end(&self.rows, &self.bank, self.time.now())
+        self.end()
+    }
+
+    /// All faults are over, and nothing is decided any more.
+    pub(crate) fn end(&mut self) -> Result<(), Broken> {
+        let decided = std::mem::replace(&mut self.choices, Choices::from_list(Vec::new()));
+        self.decided = decided.made().to_vec();
+        let ended =
+            self.heal().and_then(|()| self.checker.at_the_end(&self.rows, &self.bank, self.time.now()));
+        self.choices = Choices::from_list(Vec::new());
+        ended
     }
 
     /// The rows as they are now.
     pub(crate) fn look(&mut self) -> Result<(), Broken> {
         self.rows = self.backing.rows();
+        if self.remembers {
+            let mut hasher = FxHasher::default();
+            self.rows.hash(&mut hasher);
+            self.rows_digest = hasher.finish();
+        }
         Ok(())
     }
 
@@ -295,23 +348,46 @@ impl World {
     }
 
     pub(crate) fn bank_digest(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = FxHasher::default();
         self.bank.digest(&mut hasher);
         hasher.finish()
     }
 
-    /// Takes a backup.
-    pub(crate) fn back_up(&mut self) {
-        if let Backing::Memory(store) = &self.backing {
-            self.backup = Some(now(store.copy()));
-        }
+    /// Brings a backup back.
+    pub(crate) fn bring_back(&mut self, rows: Rows) {
+        self.backing = Backing::Memory(Arc::new(MemoryStore::of(rows, self.time.of_store())));
     }
 
-    /// Brings the backup back.
-    pub(crate) fn bring_back(&mut self) {
-        if let Some(backup) = self.backup.take() {
-            self.backing = Backing::Memory(Arc::new(backup));
-        }
+    /// The same world once more, to take another course. Only while nothing is at work: a task cannot be copied.
+    pub(crate) fn again(&self, choices: Choices) -> Self {
+        debug_assert!(self.tasks.is_empty(), "a task cannot be copied");
+        let (desk, time) = (Desk::default(), self.time.again());
+        let backing = Backing::Memory(Arc::new(MemoryStore::of(self.rows.clone(), time.of_store())));
+        let mut world = Self {
+            choices,
+            nodes: Vec::new(),
+            tasks: Vec::new(),
+            story: Story::new(false, &time),
+            desk,
+            backing,
+            time,
+            size: self.size.clone(),
+            rows: self.rows.clone(),
+            opened: self.opened.clone(),
+            backup: self.backup.clone(),
+            tabs: self.tabs.clone(),
+            on_its_way: self.on_its_way.clone(),
+            bank: self.bank.clone(),
+            merchants: self.merchants.clone(),
+            vault: Arc::clone(&self.vault),
+            events: Vec::new(),
+            weights: Vec::new(),
+            decided: Vec::new(),
+            checker: self.checker.clone(),
+            ..*self
+        };
+        world.nodes = self.nodes.iter().map(|node| node.again(&world)).collect();
+        world
     }
 
     /// A notification that nobody took is sent again, some times.
@@ -327,12 +403,4 @@ struct Unheard;
 
 impl engine::Changes for Unheard {
     fn changed(&self, _: &store::Tenant, _: IntentId) {}
-}
-
-fn now<T>(future: impl Future<Output = T>) -> T {
-    let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
-        std::task::Poll::Ready(value) => value,
-        std::task::Poll::Pending => unreachable!("nothing in memory waits"),
-    }
 }

@@ -35,7 +35,12 @@ pub struct MemoryStore {
 impl MemoryStore {
     /// An empty store on `clock`.
     pub fn new(clock: Clock) -> Self {
-        Self { rows: Mutex::new(Rows::default()), clock }
+        Self::of(Rows::default(), clock)
+    }
+
+    /// A store that holds these rows: a backup that is brought back.
+    pub fn of(rows: Rows, clock: Clock) -> Self {
+        Self { rows: Mutex::new(rows), clock }
     }
 
     /// All rows as they are now, in a store of their own: a backup.
