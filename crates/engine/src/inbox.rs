@@ -178,7 +178,9 @@ impl Engine {
     }
 }
 
-fn announcement(notice: Notice) -> Announcement {
+/// A notification as the inbox keeps it.
+#[doc(hidden)]
+pub fn announcement(notice: Notice) -> Announcement {
     Announcement {
         event: notice.event,
         object: notice.object,

@@ -35,6 +35,8 @@ pub use clock::{Clock, Moments};
 pub use drive::{Claim, Driven};
 pub use follow_up::OutOfReach;
 pub use inbox::Accepted;
+#[doc(hidden)]
+pub use inbox::announcement;
 pub use look::Looked;
 pub use outbox::{Again, Delivery, Mail, Sender, Webhook};
 pub use review::{Grounds, MAX_REVIEW_ITEMS, Resolved, Unaskable, Verdict, item_id};

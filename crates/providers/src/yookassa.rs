@@ -8,6 +8,8 @@ mod fields;
 mod fixtures;
 mod notices;
 mod objects;
+#[doc(hidden)]
+pub mod offline;
 
 use async_trait::async_trait;
 use payment::{Money, ObjectId, ObjectStatus, Observation, RefundObservation};

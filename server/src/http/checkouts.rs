@@ -28,7 +28,7 @@ pub(super) async fn create(
     let tenant = caller::merchant(&app, &headers).await?;
     let key = idempotency::key(&headers)?;
     let body: CreateCheckout = read_json(&app, &headers, body).await?;
-    let terms = terms::checkout(body, &merchant(&app, &tenant).await?)?;
+    let terms = terms::checkout(body, &merchant(&app, &tenant).await?.return_origins)?;
     let fingerprint = terms::checkout_fingerprint(&terms);
     let key = KeyUse { tenant, kind: KeyKind::CreateCheckout, key, fingerprint };
     let engine = app.engine.clone();

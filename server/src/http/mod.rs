@@ -9,6 +9,8 @@ mod idempotency;
 mod listen;
 mod live;
 mod notifications;
+#[doc(hidden)]
+pub mod offline;
 mod pages;
 mod payment_intents;
 mod problem;

@@ -158,28 +158,33 @@ impl From<EngineError> for ApiError {
     }
 }
 
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        let (status, code, title) = self.code.parts();
-        let retry_after = self.retry_after();
-        let problem = Problem {
+impl From<ApiError> for Problem {
+    fn from(error: ApiError) -> Self {
+        let (status, code, title) = error.code.parts();
+        Self {
             kind: format!("{PROBLEMS}#{code}"),
             title: title.to_owned(),
             status: status.as_u16(),
-            detail: self.detail,
+            detail: error.detail,
             code: code.to_owned(),
-            field: self.field,
+            field: error.field,
             request_id: CURRENT_REQUEST.try_with(Clone::clone).unwrap_or_default(),
-            checkout: self.checkout,
-        };
-        let mut response = (status, json(&problem)).into_response();
+            checkout: error.checkout,
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(mut self) -> Response {
+        let (code, retry_after, location) = (self.code, self.retry_after(), self.location.take());
+        let mut response = (code.parts().0, json(&Problem::from(self))).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if let Some(location) = self.location.and_then(|location| HeaderValue::from_str(&location).ok()) {
+        if let Some(location) = location.and_then(|location| HeaderValue::from_str(&location).ok()) {
             headers.insert(header::LOCATION, location);
         }
         headers.extend(retry_after.map(|seconds| (header::RETRY_AFTER, seconds)));
-        if self.code == Code::Unauthorized {
+        if code == Code::Unauthorized {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response

@@ -6,7 +6,7 @@ use contract::{Amount, CreateCheckout, Customer};
 use lettre::Address;
 use payment::{Capture, Currency, Fingerprint, KeyKind, Money, MoneyError, OrderId, has_card_number};
 use sha2::{Digest, Sha256};
-use store::{MerchantRecord, Terms};
+use store::Terms;
 
 use super::{ApiError, Code};
 
@@ -36,7 +36,7 @@ pub(super) fn money(name: &str, amount: &Amount) -> Result<Money, ApiError> {
 }
 
 /// The terms of a checkout, all limits checked.
-pub(super) fn checkout(body: CreateCheckout, merchant: &MerchantRecord) -> Result<Terms, ApiError> {
+pub(super) fn checkout(body: CreateCheckout, return_origins: &[String]) -> Result<Terms, ApiError> {
     let order = OrderId::parse(body.order_id)
         .map_err(|error| Code::InvalidField.field("order_id", error.to_string()))?;
     let amount = money("amount", &body.amount)?;
@@ -45,7 +45,7 @@ pub(super) fn checkout(body: CreateCheckout, merchant: &MerchantRecord) -> Resul
     }
     let email = email(body.customer)?;
     if let Some(url) = &body.return_url {
-        check_return_url(url, &merchant.return_origins)?;
+        check_return_url(url, return_origins)?;
     }
     let metadata = body.metadata.unwrap_or_default().0;
     check_metadata(&metadata)?;
