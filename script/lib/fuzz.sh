@@ -64,7 +64,7 @@ fuzz_target() {
     -dict="$words" -artifact_prefix="$found/" "$kept" "$seeds" >"$log" 2>&1 || status=$?
   ((status == 0)) || crashes=1
   printf '%s: %s runs, %s branches, %d crashes\n' "$name" "$(fuzz_statistic number_of_executed_units "$log")" \
-    "$(grep -oE 'cov: [0-9]+' "$log" | tail -n 1 | cut -d ' ' -f 2)" "$crashes"
+    "$(sed -nE 's/.* cov: ([0-9]+) .*/\1/p' "$log" | tail -n 1 | grep . || echo 0)" "$crashes"
   ((status != 0)) || return 0
   grep -A 4 'panicked at' "$log" >&2 || tail -n 5 "$log" >&2
   crash=$(sed -nE 's/.*Test unit written to //p' "$log" | tail -n 1)
