@@ -5,7 +5,9 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use rusqlite::{
-    Connection, OpenFlags, Row as SqliteRow, params_from_iter,
+    Connection, OpenFlags, Row as SqliteRow,
+    config::DbConfig,
+    params_from_iter,
     types::{Value as SqliteValue, ValueRef},
 };
 
@@ -34,6 +36,8 @@ pub(super) fn connect(path: &Path, patience: Duration, reads_only: bool) -> Resu
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(patience).map_err(failed)?;
     connection.set_prepared_statement_cache_capacity(PREPARED);
+    // A plan is for all values. Otherwise SQLite parses a statement anew for each value of its LIMIT.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
     // Each COMMIT is on disk before it is told to anybody.
     for (pragma, value) in [("journal_mode", "wal"), ("synchronous", "full"), ("foreign_keys", "on")] {
         connection.pragma_update(None, pragma, value).map_err(failed)?;
@@ -132,7 +136,8 @@ pub(super) fn failed(error: rusqlite::Error) -> StoreError {
 mod tests {
     use std::{os::unix::process::ExitStatusExt, process::Command};
 
-    use rusqlite::ffi;
+    use rusqlite::{StatementStatus, ffi};
+    use tempfile::TempDir;
 
     use super::*;
 
@@ -155,6 +160,20 @@ mod tests {
             const SIGABRT: i32 = 6;
             assert_eq!(ended.signal(), Some(SIGABRT), "{code}: {ended}");
         }
+    }
+
+    #[test]
+    fn a_statement_is_parsed_once() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("test.db");
+        drop(Connection::open(&path).unwrap());
+        let connection = connect(&path, Duration::ZERO, false).unwrap();
+        connection.execute_batch("CREATE TABLE one (id INTEGER PRIMARY KEY)").unwrap();
+        let mut statement = connection.prepare("SELECT id FROM one WHERE id > ?1 LIMIT ?2").unwrap();
+        for most in 1..4 {
+            assert!(!statement.exists([0, most]).unwrap());
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
     }
 
     #[test]
