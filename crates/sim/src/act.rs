@@ -12,11 +12,11 @@ use store::{Rows, Stage};
 use crate::{
     bank::Status,
     check::Broken,
-    desk::{BankAnswer, Call, Message, Verdict, Wait},
+    desk::{BankAnswer, Call, Message, Verdict, Wait, last_word},
     fault::Fault,
     heal::{later, turn},
     merchants, page,
-    task::{Job, Task},
+    task::{Done, Job, Task},
     time::{DAY, MINUTE, SECOND},
     world::{Backing, GAP_MS, LEASE_MS, OnItsWay, World, mix},
 };
@@ -454,7 +454,7 @@ impl World {
     fn tell_fault(&mut self, index: usize, what: &str, fault: Option<Fault>) {
         let Task { node, job, .. } = &self.tasks[index];
         self.story.tell(|| {
-            let job = job.words();
+            let (job, what) = (job.words(), last_word(what));
             let fault = fault.map_or(String::new(), |fault| format!(": {}", fault.words()));
             format!("server {node}, which {job}: transaction {what}{fault}")
         });
@@ -663,7 +663,7 @@ impl World {
         let task = &mut self.tasks[index];
         let polled = task.running.as_mut().poll(context);
         let done = match polled {
-            std::task::Poll::Ready(done) => Some(done),
+            std::task::Poll::Ready(done) => Some(done.unwrap_or_else(Done::Failed)),
             std::task::Poll::Pending => {
                 task.wait = self.desk.take_wait();
                 None
@@ -711,7 +711,7 @@ impl World {
 
     /// A server starts.
     pub(crate) fn boot(&mut self, node: usize) -> Result<(), Broken> {
-        self.nodes[node].engine = Some(self.engine(node));
+        self.nodes[node].engine = Some(Arc::new(self.engine(node)));
         self.story.tell(|| format!("server {node} starts"));
         self.spawn(node, Job::Start)
     }

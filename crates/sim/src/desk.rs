@@ -17,9 +17,9 @@ use crate::fault::Fault;
 /// What a task waits for.
 #[derive(Clone, Debug)]
 pub enum Wait {
-    /// A transaction that reads; what it answers.
+    /// A transaction that reads; what it answers, as the compiler names it.
     Read(&'static str),
-    /// A transaction that writes; what it answers.
+    /// A transaction that writes; the same.
     Write(&'static str),
     /// The answer of a transaction that was applied.
     Answer(&'static str),
@@ -35,13 +35,18 @@ impl Wait {
     /// What for, as a story tells it.
     pub fn words(&self) -> &'static str {
         match self {
-            Self::Read(what) | Self::Write(what) => what,
+            Self::Read(what) | Self::Write(what) => last_word(what),
             Self::Answer(_) => "an answer of the database",
             Self::Leave => "to send",
             Self::Bank(call) => call.name(),
             Self::Delivery(_) => "a receiver",
         }
     }
+}
+
+/// The last word of a type's name.
+pub(crate) fn last_word(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
 }
 
 /// A call to the bank.

@@ -1,7 +1,7 @@
 //! The end of a history: all faults are over, everything on its way arrives, every server works, and time passes until nothing waits
 //! but people.
 
-use payment::{OperationKind, Timestamp};
+use payment::{CheckoutStatus, OperationKind, Timestamp};
 use store::{Lease, OperationRecord, Stage};
 
 use crate::{
@@ -18,6 +18,18 @@ const MAX_ROUNDS: usize = 2_000;
 /// Words of a person; what he is still refused then stays before him.
 const MAX_WORDS: usize = 40;
 const SWEEP_EVERY_MS: i64 = 10 * MINUTE;
+const BEAT_EVERY_MS: i64 = 10 * SECOND;
+/// What a server looks for, in this order.
+const WORK: [Job; 4] = [Job::Extras, Job::ClaimNotices, Job::ClaimDue, Job::ClaimEffects];
+
+/// How long is waited where nothing comes of it.
+#[derive(Default)]
+struct Patience {
+    /// Lines of all journals when it was waited last.
+    lines: usize,
+    /// So long, ms.
+    wait_ms: i64,
+}
 
 impl World {
     /// Heals everything, and works until nothing is due any more.
@@ -29,8 +41,8 @@ impl World {
             self.nodes[node].paused = false;
         }
         self.settle_tasks()?;
-        let (mut swept_at, mut words) = (None::<Timestamp>, 0);
-        for _ in 0..MAX_ROUNDS {
+        let (mut swept_at, mut words, mut patience) = (None::<Timestamp>, 0, Patience::default());
+        for round in 0..MAX_ROUNDS {
             self.bank_decides();
             self.settle_tasks()?;
             let node = 0;
@@ -38,18 +50,17 @@ impl World {
                 self.boot(node)?;
                 self.settle_tasks()?;
             }
-            self.do_job(node, Job::Beat)?;
+            self.do_if_due(node, &[Job::Beat], round == 0)?;
             let now = self.time.now();
             let gated = self.rows.sweeps.values().any(|sweep| sweep.gated_from.is_some());
             if gated || swept_at.is_none_or(|at| now.since_ms(at) >= SWEEP_EVERY_MS) {
                 self.sweep(node)?;
                 swept_at = Some(now);
             }
-            for job in [Job::Expire, Job::Extras, Job::ClaimNotices, Job::ClaimDue, Job::ClaimEffects] {
-                self.do_job(node, job)?;
-            }
+            self.do_if_due(node, &[Job::Expire], round == 0)?;
+            self.do_if_due(node, &WORK, round == 0)?;
             match self.next_turn() {
-                Some(next) => self.pass(next.since_ms(self.time.now()).max(0)),
+                Some(next) => self.wait_until(next, &mut patience),
                 None if words < MAX_WORDS && self.person_decides()? => {
                     words += 1;
                     self.settle_tasks()?;
@@ -66,17 +77,25 @@ impl World {
     fn last_look(&mut self, node: usize) -> Result<(), Broken> {
         self.pass(LEASE_MS.max(5 * MINUTE) + SECOND);
         self.sweep(node)?;
-        for _ in 0..self.rows.operations.len() + 1 {
-            self.do_job(node, Job::ClaimDue)?;
+        for _ in 0..self.rows.operations.len() {
+            self.do_if_due(node, &[Job::ClaimDue], false)?;
         }
-        for _ in 0..MAX_ROUNDS {
-            for job in [Job::Extras, Job::ClaimNotices, Job::ClaimDue, Job::ClaimEffects] {
-                self.do_job(node, job)?;
-            }
+        let mut patience = Patience::default();
+        for round in 0..MAX_ROUNDS {
+            self.do_if_due(node, &WORK, round == 0)?;
             let Some(next) = self.next_turn() else { return Ok(()) };
-            self.pass(next.since_ms(self.time.now()).max(0));
+            self.wait_until(next, &mut patience);
         }
         Err(Broken { invariant: 17, found: format!("something stays open for ever: {:?}", self.waiting()) })
+    }
+
+    /// Time passes until something is due; twice as long as the last time where nothing was written down since: what a person holds up
+    /// asks every second.
+    fn wait_until(&mut self, next: Timestamp, patience: &mut Patience) {
+        let lines = self.rows.journal.len();
+        let idle = std::mem::replace(&mut patience.lines, lines) == lines;
+        patience.wait_ms = if idle { (2 * patience.wait_ms).clamp(SECOND, HOUR) } else { 0 };
+        self.pass(next.since_ms(self.time.now()).max(patience.wait_ms));
     }
 
     fn sweep(&mut self, node: usize) -> Result<(), Broken> {
@@ -84,6 +103,46 @@ impl World {
             self.do_job(node, Job::Sweep(Box::new(merchant)))?;
         }
         Ok(())
+    }
+
+    /// Does those of some jobs that have something to do; `all` does the others, too, and each finds nothing.
+    fn do_if_due(&mut self, node: usize, jobs: &[Job], all: bool) -> Result<(), Broken> {
+        for job in jobs {
+            if all || self.is_due(job) {
+                self.do_job(node, job.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a job that servers do from time to time may find anything. Leases are left to the look itself.
+    fn is_due(&self, job: &Job) -> bool {
+        let (rows, now) = (&self.rows, self.time.now());
+        let due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
+        match job {
+            Job::Beat => rows.heartbeat.is_none_or(|beat| now.since_ms(beat) >= BEAT_EVERY_MS),
+            Job::Expire => rows
+                .checkouts
+                .values()
+                .any(|checkout| checkout.status == CheckoutStatus::Open && checkout.expires_at <= now),
+            Job::Extras => rows.charges.values().any(|charge| charge.extra),
+            Job::ClaimNotices => rows.inbox.values().any(|notice| due(notice.state.wake_at())),
+            Job::ClaimDue => rows.operations.values().any(|operation| due(operation.wake_at)),
+            Job::ClaimEffects => rows.effects.values().any(|effect| due(effect.wake_at)),
+            Job::Create(_)
+            | Job::Load { .. }
+            | Job::Submit { .. }
+            | Job::TryAgain { .. }
+            | Job::CheckNow { .. }
+            | Job::Release { .. }
+            | Job::Accept { .. }
+            | Job::Start
+            | Job::Drive(_)
+            | Job::Notice(_)
+            | Job::Deliver(_)
+            | Job::Sweep(_)
+            | Job::Resolve { .. } => true,
+        }
     }
 
     fn do_job(&mut self, node: usize, job: Job) -> Result<(), Broken> {

@@ -1,9 +1,12 @@
 //! What the engine is given in this world: a store, a bank and receivers that wait at the desk, and a directory, ids and answers that
 //! do not.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    any::type_name,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -71,12 +74,6 @@ pub struct Transactions {
     pub backing: Backing,
 }
 
-/// What a transaction answers, as a name.
-fn name<R>() -> &'static str {
-    let full = std::any::type_name::<R>();
-    full.rsplit("::").next().unwrap_or(full)
-}
-
 fn lost() -> StoreError {
     StoreError::Unknown(Arc::new(std::io::Error::other("the connection broke at COMMIT")))
 }
@@ -108,7 +105,7 @@ fn full() -> StoreError {
 #[async_trait]
 impl Backend for Transactions {
     async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
-        let verdict = self.desk.wait(Wait::Write(name::<R>())).await;
+        let verdict = self.desk.wait(Wait::Write(type_name::<R>())).await;
         if let Some(refusal) = refusal(&verdict) {
             return Err(refusal);
         }
@@ -118,19 +115,19 @@ impl Backend for Transactions {
             return Err(lost());
         }
         if matches!(verdict, Verdict::ApplyLater) {
-            drop(self.desk.wait(Wait::Answer(name::<R>())).await);
+            drop(self.desk.wait(Wait::Answer(type_name::<R>())).await);
         }
         written
     }
 
     async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
-        let verdict = self.desk.wait(Wait::Read(name::<R>())).await;
+        let verdict = self.desk.wait(Wait::Read(type_name::<R>())).await;
         if let Some(refusal) = refusal(&verdict) {
             return Err(refusal);
         }
         let read = self.backing.read(flow).await;
         if matches!(verdict, Verdict::ApplyLater) {
-            drop(self.desk.wait(Wait::Answer(name::<R>())).await);
+            drop(self.desk.wait(Wait::Answer(type_name::<R>())).await);
         }
         read
     }

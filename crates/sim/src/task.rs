@@ -142,7 +142,7 @@ impl Job {
     }
 
     /// The engine's future.
-    pub fn run(&self, engine: Engine) -> Running {
+    pub fn run(&self, engine: Arc<Engine>) -> Running {
         match self.clone() {
             Self::Create(asked) => running(async move {
                 let (key, terms) = *asked;
@@ -203,10 +203,11 @@ impl Job {
 }
 
 /// A future of the engine.
-pub type Running = Pin<Box<dyn Future<Output = Done> + Send>>;
+pub type Running = Pin<Box<dyn Future<Output = Result<Done, EngineError>> + Send>>;
 
+/// Boxed as it is: what wraps such a future holds it twice.
 fn running(job: impl Future<Output = Result<Done, EngineError>> + Send + 'static) -> Running {
-    Box::pin(async move { job.await.unwrap_or_else(Done::Failed) })
+    Box::pin(job)
 }
 
 /// A task of a server.

@@ -96,7 +96,7 @@ pub(crate) struct Node {
     ids: CountingIds,
     /// Everything its listings said, in one number: it keeps them for a while.
     pub(crate) listings: u64,
-    pub(crate) engine: Option<Engine>,
+    pub(crate) engine: Option<Arc<Engine>>,
     /// Whether its start is done: it takes requests and works.
     pub(crate) ready: bool,
     pub(crate) paused: bool,
@@ -108,7 +108,7 @@ impl Node {
     fn again(&self, world: &World) -> Self {
         let ids = self.ids.again();
         let clock = self.clock.again(&world.time);
-        let engine = self.engine.as_ref().map(|engine| Engine {
+        let anew = |engine: &Engine| Engine {
             store: Arc::new(Transactions { desk: world.desk.clone(), backing: world.backing.clone() }),
             provider: Arc::new(ToBank { desk: world.desk.clone(), time: world.time.clone() }),
             sender: Arc::new(ToReceivers(world.desk.clone())),
@@ -117,7 +117,8 @@ impl Node {
             listings: Listings::default(),
             gates: Gates::default(),
             ..engine.clone()
-        });
+        };
+        let engine = self.engine.as_ref().map(|engine| Arc::new(anew(engine)));
         Self { ids, engine, clock, ..*self }
     }
 }
