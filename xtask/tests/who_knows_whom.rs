@@ -33,10 +33,10 @@ const LIBRARIES: [(&str, &[&str]); 6] = [
     ("axum", &["bank", "payonce", "shop"]),
     ("leptos", &["app", "frontend", "payonce", "shop"]),
     ("reqwest", &["bank", "payonce", "providers", "shop"]),
-    ("rusqlite", &["bank", "bench", "shop", "store"]),
+    ("rusqlite", &["bank", "bench", "shop", "sim", "store"]),
     ("sqlx", &["store"]),
     // The engine is of no runtime: the simulation polls it by hand.
-    ("tokio", &["bank", "bench", "payonce", "shop", "store"]),
+    ("tokio", &["bank", "bench", "payonce", "shop", "sim", "store"]),
 ];
 
 /// What each of our crates depends on, ours and others'.

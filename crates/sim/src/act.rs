@@ -18,7 +18,7 @@ use crate::{
     merchants, page,
     task::{Done, Job, Task},
     time::{DAY, MINUTE, SECOND},
-    world::{Backing, GAP_MS, LEASE_MS, OnItsWay, World, mix},
+    world::{GAP_MS, LEASE_MS, OnItsWay, World, mix},
 };
 
 /// What may happen next.
@@ -267,7 +267,7 @@ impl World {
         add(Event::Pass(Fault::LeaseEnds, LEASE_MS + SECOND), rates(Fault::LeaseEnds, 8));
         add(Event::Pass(Fault::TokenDies, 71 * MINUTE), rates(Fault::TokenDies, 20));
         add(Event::Pass(Fault::LongSilence, DAY), rates(Fault::LongSilence, 40));
-        if let (Backing::Memory(_), true) = (&self.backing, known) {
+        if known {
             let rate = rates(Fault::Restored, 20);
             match self.backup {
                 None => add(Event::Backup, rate * 3),
@@ -333,6 +333,7 @@ impl World {
             }
             Event::Backup => {
                 self.story.tell(|| "a backup is taken".to_owned());
+                self.backing.back_up();
                 self.backup = Some(self.rows.clone());
                 Ok(())
             }

@@ -14,6 +14,7 @@ pub mod page;
 pub mod person;
 pub mod ports;
 pub mod shrink;
+pub mod sqlite;
 pub mod story;
 pub mod task;
 pub mod time;

@@ -18,14 +18,15 @@ use payment::{
 use providers::{Account, Encoded, Notice, Outgoing, Page, PayRequest, Provider, RefundRequest, Reply, Span};
 use store::{
     Answer, ApiKeyKind, Backend, Caller, CheckoutRecord, Directory, Flow, IntentRecord, MemoryStore,
-    MerchantRecord, NewIds, Rows, SqlStore, Sqlite, StoreError, Tenant,
+    MerchantRecord, NewIds, Rows, StoreError, Tenant,
 };
-use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use crate::{
     bank,
+    check::Broken,
     desk::{BankAnswer, Call, Desk, Message, Request, Verdict, Wait},
+    sqlite::Twins,
     time::Time,
     wire,
 };
@@ -35,33 +36,46 @@ use crate::{
 pub enum Backing {
     /// In memory.
     Memory(Arc<MemoryStore>),
-    /// A SQLite file, and the runtime that its timers need.
-    Sqlite(Arc<SqlStore<Sqlite>>, Arc<Runtime>),
+    /// In a SQLite file.
+    Sqlite(Arc<Twins>),
 }
 
 impl Backing {
     async fn write<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
         match self {
             Self::Memory(store) => store.write(flow).await,
-            Self::Sqlite(store, runtime) => runtime.block_on(store.write(flow)),
+            Self::Sqlite(twins) => twins.write(flow).await,
         }
     }
 
     /// All rows as they are now.
-    pub fn rows(&self) -> Rows {
+    pub fn rows(&self) -> Result<Rows, Broken> {
         match self {
-            Self::Memory(store) => store.rows(),
-            Self::Sqlite(store, runtime) => {
-                let _ = (store, runtime);
-                Rows::default()
-            }
+            Self::Memory(store) => Ok(store.rows()),
+            Self::Sqlite(twins) => twins.rows(),
+        }
+    }
+
+    /// A backup is taken, of the rows as they are now.
+    pub fn back_up(&self) {
+        match self {
+            Self::Memory(_) => {}
+            Self::Sqlite(twins) => twins.back_up(),
+        }
+    }
+
+    /// The backup is brought back; these are its rows.
+    pub fn bring_back(&mut self, rows: Rows, time: &Time) {
+        match self {
+            Self::Memory(store) => *store = Arc::new(MemoryStore::of(rows, time.of_store())),
+            Self::Sqlite(twins) => twins.bring_back(rows, time),
         }
     }
 
     async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
         match self {
             Self::Memory(store) => store.read(flow).await,
-            Self::Sqlite(store, runtime) => runtime.block_on(store.read(flow)),
+            Self::Sqlite(twins) => twins.read(flow).await,
         }
     }
 }

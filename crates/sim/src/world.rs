@@ -305,7 +305,7 @@ impl World {
 
     /// The rows as they are now.
     pub(crate) fn look(&mut self) -> Result<(), Broken> {
-        self.rows = self.backing.rows();
+        self.rows = self.backing.rows()?;
         if self.remembers {
             let mut hasher = FxHasher::default();
             self.rows.hash(&mut hasher);
@@ -356,7 +356,7 @@ impl World {
 
     /// Brings a backup back.
     pub(crate) fn bring_back(&mut self, rows: Rows) {
-        self.backing = Backing::Memory(Arc::new(MemoryStore::of(rows, self.time.of_store())));
+        self.backing.bring_back(rows, &self.time);
     }
 
     /// The same world once more, to take another course. Only while nothing is at work: a task cannot be copied.

@@ -1,0 +1,33 @@
+//! Histories are functions of their seeds, whatever store they run over.
+
+use sim::{
+    choices::Choices,
+    sqlite::File,
+    world::{Size, World},
+};
+
+#[test]
+fn the_same_history_over_sqlite_ends_with_the_same_rows() {
+    let file = File::new().unwrap();
+    let mut writes = 0;
+    for seed in 0..60 {
+        writes += file.compare(seed, Size::drawn).unwrap_or_else(|difference| panic!("{difference}")).writes;
+    }
+    assert!(writes > 60 * 10, "nothing happened: {writes} transactions");
+}
+
+#[test]
+fn same_seed_same_trace() {
+    let trace = |seed| {
+        let mut choices = Choices::from_seed(seed);
+        let size = Size::small(&mut choices);
+        World::in_memory(size, choices, false).run().0.hash
+    };
+    let mut traces: Vec<_> = (0..1_000).map(trace).collect();
+    for (seed, first) in traces.iter().enumerate() {
+        assert_eq!(trace(seed as u64), *first, "seed {seed}");
+    }
+    traces.sort_unstable();
+    traces.dedup();
+    assert_eq!(traces.len(), 1_000, "a history says nothing of its seed");
+}
