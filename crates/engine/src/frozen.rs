@@ -43,7 +43,7 @@ pub(crate) struct FrozenRequest {
 
 fn request_of(operation: &OperationRecord) -> Result<&Frozen, EngineError> {
     let missing = || StoreError::Unreadable("a claimed operation has no frozen request".to_owned());
-    Ok(operation.frozen.as_ref().ok_or_else(missing)?)
+    Ok(operation.frozen.as_deref().ok_or_else(missing)?)
 }
 
 /// The account that an operation's request is frozen for, whether or not it can be asked.

@@ -1,8 +1,8 @@
 //! Ids as newtypes, so that an order, an operation and an attempt can never be mistaken for each other (R8).
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
 /// A text is not an id of the wanted kind.
@@ -103,12 +103,12 @@ uuid_key!(
     Holder
 );
 
+// Their texts are shared: rows that are copied a lot are full of them.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $max:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(transparent)]
-        pub struct $name(String);
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// Most characters allowed.
@@ -118,7 +118,7 @@ macro_rules! text_id {
             pub fn parse(text: impl Into<String>) -> Result<Self, IdError> {
                 let text = text.into();
                 let fits = !text.is_empty() && text.chars().count() <= $max && !text.chars().any(char::is_control);
-                if fits { Ok(Self(text)) } else { Err(IdError::Text { max: $max }) }
+                if fits { Ok(Self(text.into())) } else { Err(IdError::Text { max: $max }) }
             }
 
             /// The text.
@@ -130,6 +130,18 @@ macro_rules! text_id {
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str(&self.0)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer).map(|text| Self(text.into()))
             }
         }
     };

@@ -8,7 +8,10 @@ mod operation;
 mod outbox;
 mod sweep;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
@@ -28,7 +31,7 @@ const MAX_RUNS: usize = 16;
 
 /// The store in memory.
 pub struct MemoryStore {
-    rows: Mutex<Rows>,
+    rows: Mutex<Shared>,
     clock: Clock,
 }
 
@@ -40,26 +43,26 @@ impl MemoryStore {
 
     /// A store that holds these rows: a backup that is brought back.
     pub fn of(rows: Rows, clock: Clock) -> Self {
-        Self { rows: Mutex::new(rows), clock }
+        Self { rows: Mutex::new(Shared(Arc::new(rows))), clock }
     }
 
     /// All rows as they are now, in a store of their own: a backup.
     pub async fn copy(&self) -> Self {
-        Self { rows: Mutex::new(self.rows()), clock: Arc::clone(&self.clock) }
+        Self::of(self.rows(), Arc::clone(&self.clock))
     }
 
     /// All rows as they are now.
     pub fn rows(&self) -> Rows {
-        self.locked().clone()
+        Rows::clone(&self.locked())
     }
 
     /// A flow that panics leaves the rows as they were before it.
-    fn locked(&self) -> MutexGuard<'_, Rows> {
+    fn locked(&self) -> MutexGuard<'_, Shared> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs a flow over `rows`: its result, and the rows as it left them. It waits for nothing: all that it calls is here.
-    fn run<R>(&self, rows: &Rows, flow: &Flow<R>) -> Result<(R, Rows), StoreError> {
+    fn run<R>(&self, rows: &Shared, flow: &Flow<R>) -> Result<(R, Shared), StoreError> {
         for _ in 0..MAX_RUNS {
             let mut draft = Draft { rows: rows.clone(), clock: Arc::clone(&self.clock) };
             let result = flow(&mut draft).now_or_never().expect("a flow in memory waits for nothing");
@@ -83,7 +86,8 @@ impl Backend for MemoryStore {
     }
 
     async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
-        Ok(self.run(&self.rows(), &flow)?.0)
+        let rows = self.locked().clone();
+        Ok(self.run(&rows, &flow)?.0)
     }
 }
 
@@ -110,9 +114,27 @@ impl Rows {
     }
 }
 
+/// Rows that are copied when they are written to first: a transaction that only reads copies nothing.
+#[derive(Clone)]
+struct Shared(Arc<Rows>);
+
+impl Deref for Shared {
+    type Target = Rows;
+
+    fn deref(&self) -> &Rows {
+        &self.0
+    }
+}
+
+impl DerefMut for Shared {
+    fn deref_mut(&mut self) -> &mut Rows {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
 /// One transaction's copy of the rows.
 struct Draft {
-    rows: Rows,
+    rows: Shared,
     clock: Clock,
 }
 
@@ -277,6 +299,6 @@ impl Tables for Draft {
     }
 
     async fn rows(&mut self) -> Result<Rows, Abort> {
-        Ok(self.rows.clone())
+        Ok(Rows::clone(&self.rows))
     }
 }

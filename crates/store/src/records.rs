@@ -1,6 +1,6 @@
 //! Rows as the rest of the product sees them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::NewIds;
 use payment::{
@@ -207,7 +207,7 @@ pub struct OperationRecord {
     /// What every send carries.
     pub provider_key: ProviderKey,
     /// The request, from the first dispatch on.
-    pub frozen: Option<Frozen>,
+    pub frozen: Option<Arc<Frozen>>,
     /// When the first send was claimed.
     pub first_sent_at: Option<Timestamp>,
     /// After this nothing is sent.

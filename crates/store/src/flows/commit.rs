@@ -1,5 +1,7 @@
 //! Writes what came of a claim, fenced: state, journal, charges, wake-up and replay in one transaction.
 
+use std::sync::Arc;
+
 use payment::{CheckoutStatus, KeyKind, Money, OperationKind, OperationState, Timestamp};
 use planted::Fault;
 
@@ -145,7 +147,7 @@ async fn release(
     }
     operation.object = commit.object.clone().or(operation.object);
     if let (None, Some(adopted)) = (&operation.frozen, &commit.adopted) {
-        operation.frozen = Some(adopted.clone());
+        operation.frozen = Some(Arc::new(adopted.clone()));
         // Asked about from now on, and never sent.
         operation.execute_until = Some(now);
     }

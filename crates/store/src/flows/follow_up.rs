@@ -1,6 +1,8 @@
 //! Opens a capture, a cancel or a refund: a worker does it. What is refunded never exceeds what was taken, since it is reserved
 //! here (R23).
 
+use std::sync::Arc;
+
 use payment::{OperationKind, OperationState, State, Timestamp};
 use planted::Fault;
 
@@ -131,7 +133,7 @@ fn opened(command: &OpenFollowUp, now: Timestamp) -> OperationRecord {
         stage: Stage::of_follow_up(&follow_up.state),
         task: Task::FollowUp(follow_up),
         provider_key: command.provider_key,
-        frozen: Some(command.frozen.clone()),
+        frozen: Some(Arc::new(command.frozen.clone())),
         first_sent_at: Some(now),
         execute_until: is_open.then(|| now.plus_ms(command.execute_ms)),
         object: command.made.clone(),

@@ -1,6 +1,8 @@
 //! The first claim: who submits an intent first owns its one dispatch; everybody else reads the winner's state and calls nobody
 //! (R6).
 
+use std::sync::Arc;
+
 use payment::{CheckoutStatus, Dispatch, Event, State, StateName, Step, Timestamp, transition};
 use planted::Fault;
 
@@ -128,7 +130,7 @@ async fn hold(
         promised(tables.pay_operation(&intent.tenant, intent.id).await?, "an intent's operation")?;
     let (fence, until) = (operation.fence, now.plus_ms(command.lease_ms));
     operation.stage = Stage::of(intent.state.name());
-    operation.frozen = Some(command.frozen.clone());
+    operation.frozen = Some(Arc::new(command.frozen.clone()));
     operation.first_sent_at = Some(now);
     operation.execute_until = Some(now.plus_ms(command.execute_ms).min(checkout.expires_at));
     if planted::is(Fault::SubmitAfterExpiry) {

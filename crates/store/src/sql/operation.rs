@@ -1,5 +1,7 @@
 //! Table `operation`.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use payment::{
     Holder, IntentId, MerchantId, ObjectId, OperationId, OperationKind, ProviderAccount, ProviderKey,
@@ -251,7 +253,7 @@ fn read(tenant: &Tenant, mut row: Row) -> Result<OperationRecord, StoreError> {
         task: read_task(&mut row)?,
         stage: row.parsed(|text| Stage::ALL.into_iter().find(|stage| stage.as_str() == text))?,
         provider_key: ProviderKey(row.uuid()?),
-        frozen: read_frozen(&mut row)?,
+        frozen: read_frozen(&mut row)?.map(Arc::new),
         first_sent_at: row.int_opt()?.map(Timestamp),
         execute_until: row.int_opt()?.map(Timestamp),
         object: row.text_opt()?.map(object_id).transpose()?,

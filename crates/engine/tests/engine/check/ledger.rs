@@ -80,7 +80,7 @@ async fn accounts(world: &World) -> BTreeSet<(Tenant, ProviderAccount)> {
     let merchants = world.merchants.merchants().await.unwrap().into_iter();
     let mut accounts: BTreeSet<_> = merchants.map(|merchant| (merchant.tenant, merchant.account)).collect();
     for (intent, story) in world.intents().await.into_iter().flat_map(|(_, chain)| chain) {
-        accounts.extend(story.operation.frozen.map(|frozen| (intent.tenant, frozen.account)));
+        accounts.extend(story.operation.frozen.map(|frozen| (intent.tenant, frozen.account.clone())));
     }
     accounts
 }

@@ -100,7 +100,7 @@ async fn r15_a_new_send_carries_the_same_key_and_bytes(world: World) {
     let again = world.due(1).await.remove(0);
     assert_eq!((again.step.clone(), again.unanswered), (Step::Send, false));
     assert_eq!(again.operation.provider_key, claim.operation.provider_key);
-    assert_eq!(again.operation.frozen, Some(frozen("a request")));
+    assert_eq!(again.operation.frozen.as_deref(), Some(&frozen("a request")));
     assert_eq!(again.operation.first_sent_at, claim.operation.first_sent_at);
     assert_eq!(again.operation.execute_until, claim.operation.execute_until);
     assert_ne!(again.attempt.unwrap().id, claim.attempt.unwrap().id, "R8: each send has its own id");

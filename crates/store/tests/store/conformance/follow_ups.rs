@@ -92,7 +92,7 @@ async fn r23_a_refund_is_sent_under_its_own_key(world: World) {
     let due = world.due(10).await.remove(0);
     assert_eq!((due.operation.id, due.step.clone(), due.unanswered), (opened.id, Step::Send, false));
     assert_eq!(due.operation.provider_key, command.provider_key);
-    assert_eq!(due.operation.frozen, Some(frozen("a follow-up")));
+    assert_eq!(due.operation.frozen.as_deref(), Some(&frozen("a follow-up")));
     assert_eq!((due.attempt.clone().unwrap().number, due.operation.fence), (1, 1));
     assert_eq!(due.intent, world.intent(claim.intent.id).await);
     // Not executed, and sent again, the same.

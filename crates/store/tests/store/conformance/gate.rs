@@ -198,7 +198,7 @@ async fn fault_23_while_gated_a_submission_is_taken_and_sent_afterwards(world: W
     let sent = world.due(10).await.remove(0);
     assert_eq!((sent.step, sent.unanswered), (Step::Send, false));
     assert_eq!((sent.attempt.unwrap().number, sent.operation.tries), (1, 1));
-    assert_eq!(sent.operation.frozen, Some(frozen("a request")));
+    assert_eq!(sent.operation.frozen.as_deref(), Some(&frozen("a request")));
     assert_eq!(sent.operation.first_sent_at, story.operation.first_sent_at);
 }
 
@@ -396,7 +396,7 @@ async fn fault_31_nothing_is_read_beyond_now(world: World) {
 async fn an_account_is_told_while_something_of_it_is_unfinished(world: World) {
     let unfinished = async || -> Vec<_> {
         let found = world.store.unfinished_accounts().await.unwrap();
-        found.into_iter().map(|row| (row.tenant, row.frozen.unwrap().account, row.id)).collect()
+        found.into_iter().map(|row| (row.tenant, row.frozen.unwrap().account.clone(), row.id)).collect()
     };
     world.offer("never-sent").await;
     assert!(unfinished().await.is_empty());

@@ -48,7 +48,7 @@ async fn r6_the_first_submit_claims_and_freezes(world: World) {
     let operation = story.operation.clone();
     assert_eq!((operation.clone(), story.attempts.clone()), (claim.operation, vec![claim.attempt.unwrap()]));
     assert_eq!((operation.stage, operation.fence, operation.tries), (Stage::Open, 1, 1));
-    assert_eq!(operation.frozen, Some(command.frozen));
+    assert_eq!(operation.frozen.as_deref(), Some(&command.frozen));
     assert_eq!(operation.first_sent_at, Some(world.now()));
     assert_eq!(operation.execute_until, Some(world.now().plus_ms(EXECUTE_MS)));
     let lease = operation.lease.unwrap();
@@ -72,7 +72,7 @@ async fn r6_every_other_submit_reads_the_winners_state(world: World) {
     assert_eq!((*named, answer), (winner.intent, None));
     let story = world.story(intent.id).await;
     assert_eq!((story.attempts.len(), story.operation.fence), (1, 1));
-    assert_eq!(story.operation.frozen, Some(frozen("a request")));
+    assert_eq!(story.operation.frozen.as_deref(), Some(&frozen("a request")));
 }
 
 async fn the_receipt_goes_where_the_first_submit_said(world: World) {

@@ -203,7 +203,7 @@ async fn r6_a_second_row_is_refused_by_its_index(world: World) {
 fn charge(rows: &Rows) -> ChargeRecord {
     ChargeRecord {
         tenant: tenant(),
-        account: rows.operation.frozen.clone().unwrap().account,
+        account: rows.operation.frozen.as_ref().unwrap().account.clone(),
         object: object("object-1"),
         checkout: rows.checkout.id,
         intent: rows.intent.id,
@@ -223,7 +223,7 @@ async fn r6_an_operation_takes_no_others_key_or_object(world: World) {
     assert!(matches!(taken, Err(StoreError::Busy(_))), "{taken:?}");
     assert_eq!(world.order("order-3").await.unwrap().0.status, CheckoutStatus::Open);
     assert_ne!(other.operation.provider_key, claim.operation.provider_key);
-    assert_eq!(other.operation.frozen, Some(frozen("a request")));
+    assert_eq!(other.operation.frozen.as_deref(), Some(&frozen("a request")));
 }
 
 async fn a_row_of_another_merchant_is_no_rival(world: World) {
