@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Transactions from one look at every row to the next.
-const LOOK_EVERY: u64 = 16;
+const LOOK_EVERY: u64 = 4;
 /// The number of what is broken where the stores differ.
 const THE_STORES_AGREE: u8 = 24;
 
@@ -58,7 +58,7 @@ impl Twins {
         let memory = Arc::clone(&locked(&self.memory));
         let in_memory = memory.write(flow).await;
         self.writes.fetch_add(1, Ordering::Relaxed);
-        let (told, told_in_memory) = (told(&written), told(&in_memory));
+        let (told, told_in_memory) = (outcome(&written), outcome(&in_memory));
         if told != told_in_memory {
             let what = std::any::type_name::<R>();
             let found = format!("{what}: SQLite says {told}, memory says {told_in_memory}");
@@ -111,7 +111,7 @@ impl Twins {
 }
 
 /// How a transaction ended.
-fn told<R>(result: &Result<R, StoreError>) -> &'static str {
+fn outcome<R>(result: &Result<R, StoreError>) -> &'static str {
     match result {
         Ok(_) => "done",
         Err(StoreError::Busy(_)) => "busy",
@@ -220,7 +220,11 @@ impl File {
         let (on_file, found) = over_file(LOOK_EVERY, false);
         let agree = self.twins.look(&found.rows).and_then(|()| {
             let same = alike(&ended) == alike(&on_file) && world.rows == found.rows;
-            if same { Ok(()) } else { Err(format!("in memory {ended:?}, over SQLite {on_file:?}")) }
+            if same {
+                Ok(())
+            } else {
+                Err(format!("{} in memory, {} over SQLite", told(&ended), told(&on_file)))
+            }
         });
         match agree {
             Ok(()) => Ok(Compared { ended, writes: self.twins.writes.load(Ordering::Relaxed) }),
@@ -247,6 +251,11 @@ impl Drop for File {
             let _nobody_reads_it_again = std::fs::remove_file(path);
         }
     }
+}
+
+fn told(ended: &Ended) -> String {
+    let broken = ended.broken.as_ref().map_or("whole".to_owned(), Broken::to_string);
+    format!("{broken} after {} steps, as {:x}", ended.steps, ended.hash)
 }
 
 /// What must be the same whatever the store.
