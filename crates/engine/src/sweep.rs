@@ -8,7 +8,7 @@ pub use gates::Gates;
 use payment::{Anomaly, ObjectId, Observation, ProviderAccount, RefundObservation, Timestamp};
 use planted::Fault;
 use providers::{Account, Page, Span};
-use store::{MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, SweepRow, Tenant};
+use store::{MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, SweepRow, Tenant, Tenure};
 use strangers::{Reading, Strangers, is_strange};
 
 use crate::{
@@ -33,7 +33,7 @@ pub struct Swept {
     pub strangers: usize,
     /// Objects whose word somebody else's work on their intents kept from being written down: it is read again in a moment.
     pub held: usize,
-    /// Accounts that the merchant had before, and that have to be read first.
+    /// The merchant's other accounts that have to be read before anything is sent to this one.
     pub waits_for: usize,
     /// How far our clock is ahead of the provider's, where they are too far apart to rely on what was asked for, ms.
     pub apart_ms: Option<i64>,
@@ -59,10 +59,9 @@ impl Engine {
     /// A server starts; whether dispatch has to wait for a sweep. To be called before anything is driven.
     pub async fn start(&self) -> Result<bool, EngineError> {
         let merchants = self.directory.merchants().await?.into_iter();
-        let own = merchants.map(|merchant| (merchant.tenant, merchant.account));
-        let left = self.left_accounts().await?.into_iter().map(|left| (left.tenant, left.id));
-        let accounts = own.chain(left).collect();
-        Ok(self.store.start(Start { accounts, gap_ms: self.settings.gap_ms }).await?)
+        let own = merchants.map(|merchant| (merchant.tenant, merchant.account)).collect();
+        let left = self.left_accounts().await?.into_iter().map(|left| (left.tenant, left.id)).collect();
+        Ok(self.store.start(Start { own, left, gap_ms: self.settings.gap_ms }).await?)
     }
 
     /// Accounts that merchants' money does not go to any more, while something of it is unfinished there or not known.
@@ -106,13 +105,12 @@ impl Engine {
         let strangers = Strangers::Since(known_from);
         let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
         let mut swept = self.sweep_from(&mut reading, &row).await?;
-        // Nothing was sent from here yet, and the gap may have begun with another account.
-        if row.gated_from.is_some() && row.swept_until == row.known_from {
-            let gated = self.store.gated_beside(tenant.clone(), id.clone()).await?;
-            swept.waits_for = gated.iter().filter(|other| other.row.known_from <= row.known_from).count();
-            swept.complete &= swept.waits_for == 0;
+        if row.tenure != Tenure::Own {
+            swept.waits_for = self.store.gated_beside(tenant.clone(), id.clone()).await?.len();
         }
-        self.swept(row, time.now, Swept { too_soon_ms, ..swept }).await
+        // Read it is, whoever has to be read besides: so no two wait for each other. Their gates hold what would go out from here.
+        let swept = self.swept(row, time.now, Swept { too_soon_ms, ..swept }).await?;
+        Ok(Swept { complete: swept.complete && swept.waits_for == 0, ..swept })
     }
 
     /// Sweeps an account that a merchant left, with the credentials that the newest operation there was frozen with. What others
@@ -176,7 +174,7 @@ impl Engine {
             row.swept_until = now;
             let (account, was_gated) = (row.account.clone(), row.gated_from.is_some());
             self.store.swept(row).await?;
-            if was_gated {
+            if was_gated && swept.waits_for == 0 {
                 tracing::info!(
                     account = account.as_str(),
                     "the listing of the silence was read: payments are sent again"

@@ -42,7 +42,7 @@ pub use records::{
 pub use rows::{Rows, Table};
 pub use sql::SqlStore;
 pub use sqlite::{Inspection, Migrated, Sqlite, SqliteOptions};
-pub use tables::{Abort, Clock, KeyRow, SweepRow, SweepTables, Tables};
+pub use tables::{Abort, Clock, KeyRow, SweepRow, SweepTables, Tables, Tenure};
 
 /// The transactions. Each method is one: applied as a whole, not at all, or ([`StoreError::Unknown`]) unknown until read again.
 #[async_trait]

@@ -21,7 +21,7 @@ pub use charge::ChargeTables;
 pub use inbox::InboxTables;
 pub use operation::OperationTables;
 pub use outbox::OutboxTables;
-pub use sweep::{SweepRow, SweepTables};
+pub use sweep::{SweepRow, SweepTables, Tenure};
 
 /// The clock of a store that brings its own: tests and simulation, where hours pass at once.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;

@@ -2,6 +2,7 @@
 
 mod gate;
 mod left;
+mod moved;
 mod on_its_way;
 mod strangers;
 mod waiting;

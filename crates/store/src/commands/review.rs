@@ -8,7 +8,9 @@ use crate::{ChargeRecord, CheckoutRecord, IntentRecord, OperationRecord, Strange
 #[derive(Clone, Debug)]
 pub struct Start {
     /// The accounts that merchants' money goes to.
-    pub accounts: Vec<(Tenant, ProviderAccount)>,
+    pub own: Vec<(Tenant, ProviderAccount)>,
+    /// Accounts that it does not go to any more, while something is unfinished there.
+    pub left: Vec<(Tenant, ProviderAccount)>,
     /// A heartbeat older than this puts the gate down, ms.
     pub gap_ms: i64,
 }

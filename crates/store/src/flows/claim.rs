@@ -1,15 +1,15 @@
 //! Claims what is due: a fresh fence for each, so that a stale holder is harmless (R14).
 
 use payment::{
-    AttemptId, CheckoutStatus, Dispatch, Event, Holder, OperationEvent, OperationId, Step, Timestamp,
-    next_operation_step, next_step, transition,
+    AttemptId, CheckoutStatus, Dispatch, Event, Holder, OperationEvent, OperationId, ProviderAccount, Step,
+    Timestamp, next_operation_step, next_step, transition,
 };
 use planted::Fault;
 
 use super::{journal, promised, won};
 use crate::{
     AttemptRecord, Change, CheckoutRecord, ClaimDue, ClaimLook, Claimed, IntentRecord, Lease, LookOf,
-    Looking, OperationRecord, Stage, StoreError, Tables, Task, Tenant, tables::Abort,
+    Looking, OperationRecord, Stage, StoreError, SweepRow, Tables, Task, Tenant, Tenure, tables::Abort,
 };
 
 /// Rows beyond those asked for that are looked at, so that some that cannot be read do not hold up the others.
@@ -121,7 +121,7 @@ async fn one(
     }
     let attempts = tables.attempts(tenant, id).await?;
     let unanswered = is_unanswered(&attempts);
-    let dispatch = dispatch(tables, &checkout, &operation, now).await?;
+    let dispatch = dispatch(tables, &checkout, &operation, &attempts, now).await?;
     let step = step(&intent, &operation, dispatch, unanswered);
     if step == Step::Nothing {
         return wait(tables, claim, intent, operation, now).await.map(|()| None);
@@ -153,15 +153,16 @@ pub(super) async fn dispatch(
     tables: &mut dyn Tables,
     checkout: &CheckoutRecord,
     operation: &OperationRecord,
+    attempts: &[AttemptRecord],
     now: Timestamp,
 ) -> Result<Dispatch, Abort> {
-    let account = operation.frozen.as_ref().map(|frozen| &frozen.account);
+    let pays = operation.task == Task::Pay;
+    let first_pays = pays && attempts.is_empty();
     let sweeps = tables.sweeps(&checkout.tenant).await?;
-    let passed = planted::is(Fault::GateIgnored);
-    if !passed && sweeps.iter().any(|sweep| Some(&sweep.account) == account && sweep.gated_from.is_some()) {
+    let gated = operation.frozen.as_ref().is_some_and(|of| is_gated(&sweeps, &of.account, first_pays));
+    if gated && !planted::is(Fault::GateIgnored) {
         return Ok(Dispatch::Held);
     }
-    let pays = operation.task == Task::Pay;
     let late = operation.execute_until.is_none_or(|until| now >= until)
         && !planted::is(Fault::SendAfterExecuteUntil);
     let paid = checkout.status == CheckoutStatus::Paid && !planted::is(Fault::PaidSendsAgain);
@@ -171,6 +172,14 @@ pub(super) async fn dispatch(
     let blocked = pays && tables.is_blocked(&checkout.tenant, &checkout.order).await?;
     let blocked = blocked && !planted::is(Fault::StrangerIgnored);
     Ok(if blocked { Dispatch::Held } else { Dispatch::Allowed })
+}
+
+/// Whether a gate holds what goes to this account. Each holds its own. A payment that was never sent, and goes where the merchant's
+/// money did not go before, may have been made in any other that is not read yet.
+fn is_gated(sweeps: &[SweepRow], account: &ProviderAccount, first_pays: bool) -> bool {
+    let row = sweeps.iter().find(|row| row.account == *account);
+    let waits = first_pays && row.is_none_or(|row| row.tenure != Tenure::Own);
+    sweeps.iter().any(|row| row.gated_from.is_some() && (waits || row.account == *account))
 }
 
 /// Lease and fence. What was stuck before is not tried again as soon as its lease ends.

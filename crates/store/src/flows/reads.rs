@@ -49,11 +49,12 @@ pub async fn story(
     let intent = promised(tables.intent(tenant, *id).await?, "an operation's intent")?;
     let checkout = promised(tables.checkout(tenant, intent.checkout).await?, "an intent's checkout")?;
     let now = tables.now().await?;
+    let attempts = tables.attempts(tenant, operation.id).await?;
     Ok(Some(Story {
-        held: dispatch(tables, &checkout, &operation, now).await? == Dispatch::Held,
+        held: dispatch(tables, &checkout, &operation, &attempts, now).await? == Dispatch::Held,
         follow_ups: tables.follow_ups(tenant, *id).await?,
         charges: tables.charges(tenant, intent.checkout).await?,
-        attempts: tables.attempts(tenant, operation.id).await?,
+        attempts,
         journal: tables.journal(tenant, *id).await?,
         operation,
     }))

@@ -139,7 +139,7 @@ async fn hold(
     operation.fence = fence + 1;
     operation.lease = None;
     operation.wake_at = Some(now);
-    if dispatch(tables, checkout, &operation, now).await? == Dispatch::Allowed {
+    if dispatch(tables, checkout, &operation, &[], now).await? == Dispatch::Allowed {
         operation.lease = Some(Lease { holder: command.holder, until });
         operation.tries = 1;
         operation.unfinished = 1;

@@ -9,43 +9,104 @@ use super::promised;
 use crate::{
     Doubt, GatedAccount, OperationRecord, Resolution, Standing, Start, StoreError, StrangerRecord, Tables,
     Tenant,
-    tables::{Abort, SweepRow},
+    tables::{Abort, SweepRow, Tenure},
 };
 
 /// A server starts: if none was alive for longer than the gap, what happened meanwhile is not known, be it that a backup was
-/// restored. Nothing is dispatched for any account until its listing has been read from there on. Whether the gate is down.
+/// restored. Nothing is dispatched for any account until its listing has been read from there on. Whether a gate is down.
 pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort> {
     let now = tables.now().await?;
     let last = tables.heartbeat().await?;
     let absent = silent_since(last, now, start.gap_ms).filter(|_| !planted::is(Fault::GateNotPutDown));
-    let tenants: BTreeSet<_> = start.accounts.iter().map(|(tenant, _)| tenant).collect();
+    let tenants: BTreeSet<_> = start.own.iter().chain(&start.left).map(|(tenant, _)| tenant).collect();
     let mut gated = false;
     for tenant in tenants {
         let known = tables.sweeps(tenant).await?;
-        let accounts = start.accounts.iter().filter(|(of, _)| of == tenant).map(|(_, account)| account);
+        let meets = Meets { tenant, known: &known, alive: last.unwrap_or(now).min(now) };
         let (mut asked, mut is_new) = (Vec::new(), false);
-        for account in accounts {
-            let row = known.iter().find(|row| row.account == *account).cloned();
-            is_new |= row.is_none();
-            let first_met = || SweepRow {
-                tenant: tenant.clone(),
-                account: account.clone(),
-                known_from: last.unwrap_or(now).min(now),
-                swept_until: last.unwrap_or(now).min(now),
-                gated_from: None,
-            };
-            let mut row = row.unwrap_or_else(first_met);
-            // The newest gap names the gate: who read the listing before it does not lift it. It is read from where it was read to.
-            row.gated_from = absent.or(row.gated_from);
-            gated |= row.gated_from.is_some();
-            tables.put_sweep(&row).await?;
-            asked.push(account);
+        for (accounts, is_own) in [(&start.own, true), (&start.left, false)] {
+            for (_, account) in accounts.iter().filter(|(of, _)| of == tenant) {
+                if asked.contains(&account) {
+                    continue;
+                }
+                let mut row = if is_own { meets.own(account) } else { meets.left(account) };
+                is_new |= row.tenure == Tenure::New;
+                // The newest gap names the gate: who read the listing before it does not lift it. It is read from where it was read to.
+                row.gated_from = absent.or(row.gated_from);
+                tables.put_sweep(&row).await?;
+                asked.push(account);
+            }
         }
         let left = known.iter().filter(|row| !asked.contains(&&row.account));
         leave(tables, left, absent.filter(|_| is_new)).await?;
+        gated |= !let_through(tables, tenant).await?;
     }
     alive(tables, now).await?;
     Ok(gated)
+}
+
+/// A merchant's accounts are met.
+struct Meets<'a> {
+    tenant: &'a Tenant,
+    known: &'a [SweepRow],
+    /// The last sign of life.
+    alive: Timestamp,
+}
+
+impl Meets<'_> {
+    /// His money goes here. What comes to be his while a gate of his is down, the lost time may have had before: it is read as well.
+    fn own(&self, account: &ProviderAccount) -> SweepRow {
+        let met = SweepRow { tenure: Tenure::New, ..self.unknown(account) };
+        match self.find(account) {
+            None => met,
+            Some(row) => match row.tenure {
+                Tenure::Own | Tenure::New => row.clone(),
+                Tenure::Left => SweepRow {
+                    swept_until: row.swept_until.min(met.swept_until),
+                    gated_from: row.gated_from.or(met.gated_from),
+                    tenure: Tenure::New,
+                    ..row.clone()
+                },
+            },
+        }
+    }
+
+    /// His money does not go here any more.
+    fn left(&self, account: &ProviderAccount) -> SweepRow {
+        let row = self.find(account).cloned().unwrap_or_else(|| self.unknown(account));
+        SweepRow { tenure: Tenure::Left, ..row }
+    }
+
+    /// An account without a row is read from where the gaps begin that are not read yet, and is gated with the first of them.
+    fn unknown(&self, account: &ProviderAccount) -> SweepRow {
+        let gates =
+            || self.known.iter().filter_map(|row| row.gated_from.map(|gated| (gated, row.swept_until)));
+        let since = gates().fold(self.alive, |since, (gated, swept)| since.min(gated).min(swept));
+        SweepRow {
+            tenant: self.tenant.clone(),
+            account: account.clone(),
+            known_from: since,
+            swept_until: since,
+            gated_from: gates().map(|(gated, _)| gated).min(),
+            tenure: Tenure::Left,
+        }
+    }
+
+    fn find(&self, account: &ProviderAccount) -> Option<&SweepRow> {
+        self.known.iter().find(|row| row.account == *account)
+    }
+}
+
+/// Where no gate of a merchant is down, his new account does not have to wait for a later one of another. Whether none is down.
+async fn let_through(tables: &mut dyn Tables, tenant: &Tenant) -> Result<bool, Abort> {
+    let rows = tables.sweeps(tenant).await?;
+    if rows.iter().any(|row| row.gated_from.is_some()) {
+        return Ok(false);
+    }
+    for row in rows.into_iter().filter(|row| row.tenure == Tenure::New) {
+        tables.put_sweep(&SweepRow { tenure: Tenure::Own, ..row }).await?;
+    }
+    Ok(true)
 }
 
 /// The last sign of life, if it is older than the gap. One from the future is as good as none since then: some clock was ahead.
@@ -70,7 +131,10 @@ async fn leave(
     for row in left {
         match moved_since.or(row.gated_from) {
             None => tables.delete_sweep(row).await?,
-            gated_from => tables.put_sweep(&SweepRow { gated_from, ..row.clone() }).await?,
+            gated_from => {
+                let tenure = Tenure::Left;
+                tables.put_sweep(&SweepRow { gated_from, tenure, ..row.clone() }).await?;
+            }
         }
     }
     Ok(())
@@ -113,48 +177,39 @@ pub async fn beat(tables: &mut dyn Tables, (): &()) -> Result<(), Abort> {
     alive(tables, now).await
 }
 
-/// How far an account was read, and the time now.
+/// How far an account was read, and the time now. One that is not known is read as if it were met now.
 pub async fn sweep(
     tables: &mut dyn Tables,
     (tenant, account): &(Tenant, ProviderAccount),
 ) -> Result<(SweepRow, Timestamp), Abort> {
     let now = tables.now().await?;
-    let row = sweep_of(tables, tenant, account).await?;
-    let unknown = || SweepRow {
-        tenant: tenant.clone(),
-        account: account.clone(),
-        known_from: now,
-        swept_until: now,
-        gated_from: None,
-    };
-    Ok((row.unwrap_or_else(unknown), now))
+    let known = tables.sweeps(tenant).await?;
+    let meets = Meets { tenant, known: &known, alive: now };
+    let row = meets.find(account).cloned().unwrap_or_else(|| meets.unknown(account));
+    Ok((row, now))
 }
 
 /// The listing was read until `swept_until`, from before the gate that `gated_from` names: that gate is lifted, a newer one stays.
-/// Nothing is read beyond now.
+/// Nothing is read beyond now. What a start does not know yet is not the merchant's own before the next one.
 pub async fn swept(tables: &mut dyn Tables, read: &SweepRow) -> Result<(), Abort> {
     let now = tables.now().await?;
-    let row = sweep_of(tables, &read.tenant, &read.account).await?;
-    let mut row = row.unwrap_or_else(|| read.clone());
+    let known = tables.sweeps(&read.tenant).await?;
+    let meets = Meets { tenant: &read.tenant, known: &known, alive: now };
+    let (known_from, swept_until) = (read.known_from, read.swept_until);
+    let unknown = || SweepRow { known_from, swept_until, ..meets.unknown(&read.account) };
+    let mut row = meets.find(&read.account).cloned().unwrap_or_else(unknown);
     row.swept_until = row.swept_until.max(read.swept_until).min(now);
     if row.gated_from == read.gated_from {
         row.gated_from = None;
     }
-    tables.put_sweep(&row).await
+    tables.put_sweep(&row).await?;
+    let_through(tables, &read.tenant).await.map(drop)
 }
 
 /// Whether some account of a merchant has a gap that was not read yet: until then, a database that may be an old copy does not know
 /// what of it was never sent.
 pub(super) async fn is_gated(tables: &mut dyn Tables, tenant: &Tenant) -> Result<bool, Abort> {
     Ok(tables.sweeps(tenant).await?.iter().any(|row| row.gated_from.is_some()))
-}
-
-async fn sweep_of(
-    tables: &mut dyn Tables,
-    tenant: &Tenant,
-    account: &ProviderAccount,
-) -> Result<Option<SweepRow>, Abort> {
-    Ok(tables.sweeps(tenant).await?.into_iter().find(|row| row.account == *account))
 }
 
 /// What we know of a provider's object.

@@ -11,19 +11,19 @@ use super::{
 };
 use crate::{
     Resolution, StoreError, StrangerRecord, Tenant,
-    tables::{SweepRow, SweepTables},
+    tables::{SweepRow, SweepTables, Tenure},
 };
 
 const HEARTBEAT: &str = "SELECT at_ms FROM heartbeat WHERE id = 1";
 const PUT_HEARTBEAT: &str = "INSERT INTO heartbeat (id, at_ms) VALUES (1, $1) \
      ON CONFLICT (id) DO UPDATE SET at_ms = excluded.at_ms";
 
-const SWEEPS: &str = "SELECT merchant_id, mode, provider_account, known_from_ms, swept_until_ms, gated_from_ms \
-     FROM sweep \
+const SWEEPS: &str = "SELECT merchant_id, mode, provider_account, known_from_ms, swept_until_ms, gated_from_ms, \
+     tenure FROM sweep \
      WHERE merchant_id = $1 AND mode = $2 ORDER BY provider_account";
 const PUT_SWEEP: &str = "INSERT INTO sweep (merchant_id, mode, provider_account, known_from_ms, swept_until_ms, \
-     gated_from_ms) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (merchant_id, mode, provider_account) \
-     DO UPDATE SET swept_until_ms = excluded.swept_until_ms, gated_from_ms = excluded.gated_from_ms";
+     gated_from_ms, tenure) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (merchant_id, mode, provider_account) \
+     DO UPDATE SET swept_until_ms = excluded.swept_until_ms, gated_from_ms = excluded.gated_from_ms, tenure = excluded.tenure";
 const PULL_BACK_SWEEPS: &str = "UPDATE sweep SET swept_until_ms = CASE WHEN swept_until_ms > $1 THEN $1 ELSE swept_until_ms END, \
      known_from_ms = CASE WHEN known_from_ms > $1 THEN $1 ELSE known_from_ms END \
      WHERE swept_until_ms > $1 OR known_from_ms > $1";
@@ -87,6 +87,7 @@ impl SweepTables for SqlTables<'_> {
             row.known_from.0.into(),
             row.swept_until.0.into(),
             row.gated_from.map(|at| at.0).into(),
+            row.tenure.as_str().into(),
         ]);
         self.one(PUT_SWEEP, values).await.map(drop)
     }
@@ -167,6 +168,7 @@ fn read_sweep(mut row: Row) -> Result<SweepRow, StoreError> {
         known_from: Timestamp(row.int()?),
         swept_until: Timestamp(row.int()?),
         gated_from: row.int_opt()?.map(Timestamp),
+        tenure: row.parsed(Tenure::parse)?,
     })
 }
 

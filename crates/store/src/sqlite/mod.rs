@@ -31,6 +31,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (4, "inbox", include_str!("../../../../migrations/0004_inbox.sql")),
     (5, "fair queues", include_str!("../../../../migrations/0005_fair_queues.sql")),
     (6, "waiting strangers", include_str!("../../../../migrations/0006_waiting_strangers.sql")),
+    (7, "own accounts", include_str!("../../../../migrations/0007_own_accounts.sql")),
 ];
 
 /// How to open a database file.

@@ -6,6 +6,36 @@ use payment::{ObjectId, OrderId, ProviderAccount, Timestamp};
 use super::Abort;
 use crate::{Resolution, StrangerRecord, Tenant};
 
+/// What an account is to its merchant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tenure {
+    /// His money goes here, and only its own gate holds its payments.
+    Own,
+    /// His money goes here since a moment when what his other accounts took was not known: their gates hold its payments, too.
+    New,
+    /// His money does not go here, as of the last start.
+    Left,
+}
+
+impl Tenure {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Own, Self::New, Self::Left];
+
+    /// As stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::New => "new",
+            Self::Left => "left",
+        }
+    }
+
+    /// From what is stored.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tenure| tenure.as_str() == text)
+    }
+}
+
 /// How far an account's listing was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SweepRow {
@@ -17,8 +47,10 @@ pub struct SweepRow {
     pub known_from: Timestamp,
     /// Read until here.
     pub swept_until: Timestamp,
-    /// While set, nothing is dispatched for the merchant: what happened from here on is not known yet.
+    /// While set, nothing is dispatched for the account: what happened from here on is not known yet.
     pub gated_from: Option<Timestamp>,
+    /// Whether the gates of the merchant's other accounts hold its payments.
+    pub tenure: Tenure,
 }
 
 /// One transaction's view of the sweep's rows.

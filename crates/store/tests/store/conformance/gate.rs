@@ -1,9 +1,7 @@
 //! The gate: after a gap in our own life nothing is dispatched until the listing has been read (fault 23).
 
 use payment::{Event, Mode, NotExecutedReason, OrderId, ProviderAccount, StateName, Step};
-use store::{
-    Claimed, Commit, Committed, Doubt, KnownKey, OpenedCheckout, Start, Submitted, SweepRow, Tenant,
-};
+use store::{Committed, Doubt, KnownKey, OpenedCheckout, Start, Submitted, SweepRow, Tenant, Tenure};
 
 use crate::{
     commands::{
@@ -34,30 +32,33 @@ behaviours!(
     fault_23_a_gated_account_holds_its_own_operations_and_no_others,
     what_was_read_is_never_unread,
     fault_31_nothing_is_read_beyond_now,
-    an_account_is_told_while_something_of_it_is_unfinished,
-    fault_23_an_account_that_was_left_in_a_gap_is_gated_with_the_new_one,
-    fault_23_what_was_left_before_a_gap_is_not_gated,
-    a_gated_account_is_told_with_its_newest_operation,
 );
 
-const GAP_MS: i64 = 60 * SECOND;
+pub(super) const GAP_MS: i64 = 60 * SECOND;
 
-fn account(name: &str) -> ProviderAccount {
+pub(super) fn account(name: &str) -> ProviderAccount {
     ProviderAccount::parse(name).unwrap()
 }
 
 impl World {
-    async fn start(&self, accounts: &[(Tenant, &str)]) -> bool {
-        let accounts = accounts.iter().map(|(tenant, name)| (tenant.clone(), account(name))).collect();
-        self.store.start(Start { accounts, gap_ms: GAP_MS }).await.unwrap()
+    pub(super) async fn start(&self, accounts: &[(Tenant, &str)]) -> bool {
+        self.start_beside(accounts, &[]).await
     }
 
-    async fn sweep_of(&self, tenant: &Tenant, name: &str) -> SweepRow {
+    /// The same, while something is unfinished in accounts that were left.
+    pub(super) async fn start_beside(&self, own: &[(Tenant, &str)], left: &[(Tenant, &str)]) -> bool {
+        let all = |accounts: &[(Tenant, &str)]| {
+            accounts.iter().map(|(tenant, name)| (tenant.clone(), account(name))).collect()
+        };
+        self.store.start(Start { own: all(own), left: all(left), gap_ms: GAP_MS }).await.unwrap()
+    }
+
+    pub(super) async fn sweep_of(&self, tenant: &Tenant, name: &str) -> SweepRow {
         self.store.sweep(tenant.clone(), account(name)).await.unwrap().0
     }
 
     /// The server was away, and starts again.
-    async fn gated(&self) -> SweepRow {
+    pub(super) async fn gated(&self) -> SweepRow {
         self.start(&[(tenant(), ours())]).await;
         self.clock.advance(GAP_MS + 1);
         assert!(self.start(&[(tenant(), ours())]).await);
@@ -65,13 +66,13 @@ impl World {
     }
 
     /// The listing is read until now, for the gate that `row` names.
-    async fn read_for(&self, row: SweepRow) {
+    pub(super) async fn read_for(&self, row: SweepRow) {
         self.store.swept(SweepRow { swept_until: self.now(), ..row }).await.unwrap();
     }
 }
 
 /// The account that every request of these tests goes to.
-fn ours() -> &'static str {
+pub(super) fn ours() -> &'static str {
     "100500"
 }
 
@@ -79,7 +80,7 @@ async fn fault_23_the_first_start_has_no_gate(world: World) {
     assert_eq!(frozen("").account, account(ours()));
     assert!(!world.start(&[(tenant(), ours())]).await);
     let row = world.sweep_of(&tenant(), ours()).await;
-    assert_eq!((row.swept_until, row.gated_from), (world.now(), None));
+    assert_eq!((row.swept_until, row.gated_from, row.tenure), (world.now(), None, Tenure::Own));
     world.sent("order-1").await;
 }
 
@@ -328,10 +329,11 @@ async fn fault_23_a_gated_account_holds_its_own_operations_and_no_others(world: 
     world.read_for(world.sweep_of(&tenant(), ours()).await).await;
     world.clock.advance(SECOND);
     assert_eq!(world.due(10).await[0].step, Step::Send);
-    // An account that the merchant has left, and that nobody reads any more, holds nothing of the new one.
+    // An account that the merchant has left, and that nobody reads any more, has no gate.
     world.store.beat().await.unwrap();
     world.clock.advance(GAP_MS + 1);
     world.start(&[(tenant(), "100501")]).await;
+    world.read_for(world.sweep_of(&tenant(), "100501").await).await;
     world.sent("order-3").await;
     // The gate of another merchant, or of the same one's live mode, is none of ours.
     world.store.beat().await.unwrap();
@@ -390,92 +392,4 @@ async fn fault_31_nothing_is_read_beyond_now(world: World) {
         world.sweep_of(&tenant(), "new").await,
         SweepRow { known_from: now, swept_until: now, ..unread }
     );
-}
-
-/// By its newest operation, which has the newest credentials; of a merchant's two accounts, each by its own.
-async fn an_account_is_told_while_something_of_it_is_unfinished(world: World) {
-    let unfinished = async || -> Vec<_> {
-        let found = world.store.unfinished_accounts().await.unwrap();
-        found.into_iter().map(|row| (row.tenant, row.frozen.unwrap().account.clone(), row.id)).collect()
-    };
-    world.offer("never-sent").await;
-    assert!(unfinished().await.is_empty());
-    let first = world.sent("order-1").await;
-    world.clock.advance(SECOND);
-    let second = world.sent("order-2").await;
-    world.clock.advance(SECOND);
-    let (checkout, intent) = world.offer("order-3").await;
-    let mut elsewhere = submit(&checkout, &intent);
-    elsewhere.frozen.account = account("200");
-    let third = claimed(world.store.submit(elsewhere).await.unwrap());
-    let row = |of: &Claimed, name| (tenant(), account(name), of.operation.id);
-    let mut both = vec![row(&second, ours()), row(&third, "200")];
-    both.sort();
-    let mut told = unfinished().await;
-    told.sort();
-    assert_eq!(told, both);
-    world.commit(outcome(&second, succeeded("object-2"))).await;
-    world.commit(outcome(&third, succeeded("object-3"))).await;
-    assert_eq!(unfinished().await, [row(&first, ours())]);
-    world.commit(outcome(&first, succeeded("object-1"))).await;
-    assert!(unfinished().await.is_empty());
-}
-
-async fn fault_23_an_account_that_was_left_in_a_gap_is_gated_with_the_new_one(world: World) {
-    let other = tenant_of("mer_2", Mode::Test);
-    world.start(&[(tenant(), ours()), (other.clone(), "300")]).await;
-    let alive = world.now();
-    world.clock.advance(GAP_MS + 1);
-    let moved = [(tenant(), "200"), (other.clone(), "300")];
-    assert!(world.start(&moved).await);
-    let gated = async || -> Vec<_> {
-        let found = world.store.gated_beside(tenant(), account("200")).await.unwrap();
-        found.into_iter().map(|gated| gated.row.account).collect()
-    };
-    assert_eq!(gated().await, [account(ours())]);
-    let row = world.sweep_of(&tenant(), ours()).await;
-    assert_eq!((row.gated_from, row.swept_until), (Some(alive), alive));
-    assert!(world.store.gated_beside(other, account("300")).await.unwrap().is_empty());
-    // Another start, without a gap, does not lift it; the sweep does.
-    assert!(world.start(&moved).await);
-    assert_eq!(gated().await, [account(ours())]);
-    world.read_for(row).await;
-    assert!(gated().await.is_empty());
-}
-
-/// It is forgotten, and met anew.
-async fn fault_23_what_was_left_before_a_gap_is_not_gated(world: World) {
-    world.start(&[(tenant(), ours())]).await;
-    world.clock.advance(SECOND);
-    world.start(&[(tenant(), "200")]).await;
-    world.clock.advance(GAP_MS + 1);
-    assert!(world.start(&[(tenant(), "200")]).await);
-    assert!(world.store.gated_beside(tenant(), account("200")).await.unwrap().is_empty());
-    let alive = world.now();
-    world.clock.advance(SECOND);
-    world.start(&[(tenant(), "200"), (tenant(), ours())]).await;
-    assert_eq!(world.sweep_of(&tenant(), ours()).await.known_from, alive);
-}
-
-/// Finished or not; what was only adopted was never sent, and is the oldest.
-async fn a_gated_account_is_told_with_its_newest_operation(world: World) {
-    let newest = async || {
-        let mut found = world.store.gated_beside(tenant(), account("200")).await.unwrap();
-        assert_eq!(found.len(), 1);
-        found.remove(0).newest.map(|operation| operation.id)
-    };
-    world.gated().await;
-    assert_eq!(newest().await, None);
-    world.read_for(world.sweep_of(&tenant(), ours()).await).await;
-    world.sent("order-1").await;
-    world.clock.advance(SECOND);
-    let second = world.sent("order-2").await;
-    let (_, intent) = world.offer("order-3").await;
-    let looked = world.looked(intent.id).await;
-    let adopts = Commit { adopted: Some(frozen("")), ..outcome(&looked, succeeded("object-3")) };
-    world.commit(adopts).await;
-    world.commit(outcome(&second, succeeded("object-2"))).await;
-    world.clock.advance(GAP_MS + 1);
-    world.start(&[(tenant(), ours())]).await;
-    assert_eq!(newest().await, Some(second.operation.id));
 }

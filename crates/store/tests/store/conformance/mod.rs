@@ -1,6 +1,7 @@
 //! One suite of behaviours over every store, through the public trait alone. A behaviour that holds for one and not for another
 //! would make the simulation, which runs over memory, prove something about a product that does not exist.
 
+mod accounts;
 mod busy;
 mod charges;
 mod claim_due;

@@ -203,7 +203,8 @@ impl Twins {
                 } else {
                     self.both(async |store| store.beat().await).await;
                 }
-                let start = Start { accounts: vec![(tenant(), account.clone())], gap_ms: 30 * SECOND };
+                let own = vec![(tenant(), account.clone())];
+                let start = Start { own, left: Vec::new(), gap_ms: 30 * SECOND };
                 self.both(async |store| store.start(start.clone()).await).await;
                 seen.swept = self.both(swept).await.map(|(row, _)| row).filter(|_| seen.swept.is_none());
             }

@@ -34,7 +34,8 @@ fn notice() -> AcceptNotice {
 }
 
 async fn each_table_is_seen(world: World) {
-    world.store.start(Start { accounts: vec![(tenant(), frozen("").account)], gap_ms: 1 }).await.unwrap();
+    let own = vec![(tenant(), frozen("").account)];
+    world.store.start(Start { own, left: Vec::new(), gap_ms: 1 }).await.unwrap();
     let claim = world.settled("order-1", succeeded("object-1")).await;
     let refund = world.followed(refund(&claim.intent, "object-1", "1.00")).await;
     world.store.accept_notice(notice()).await.unwrap();

@@ -37,6 +37,7 @@ const CHECKS: &[&str] = &[
     "UPDATE charge SET refunded_minor = amount_minor",
     "UPDATE merchant SET refund_extras = 2",
     "UPDATE heartbeat SET id = 2",
+    "UPDATE sweep SET tenure = 'lost'",
     "UPDATE stranger SET amount_minor = 0",
     "UPDATE stranger SET took_money = 2",
     "UPDATE stranger SET resolution = 'lost', reason = 'r'",

@@ -40,6 +40,9 @@ INSERT INTO charge VALUES ('mer_1', '100500', 'object-1', X'C1', X'D1', 150000, 
 INSERT INTO idempotency_key VALUES ('mer_1', 'test', 'submit', 'a-key', '[]', x'00', X'C1', X'D1', 1800000000000, 200, NULL, x'04');
 ";
 
+/// Whether an account waits for the merchant's others.
+const TENURE: &str = include_str!("../../../../../migrations/0007_own_accounts.sql");
+
 /// Ids are written short above, and are 16 bytes: `X'D1'` is `d1` and zeros.
 fn widened(rows: &str) -> String {
     let mut wide = rows.to_owned();
@@ -143,6 +146,21 @@ async fn r18_a_migrated_file_is_as_a_new_one() {
     Sqlite::migrate(&new.path()).await.unwrap();
     let schema = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name";
     assert_eq!(old.raw().await.texts(schema).await, new.raw().await.texts(schema).await);
+}
+
+/// It was met in a gap, and the account of before was not read yet when the servers were updated.
+#[tokio::test]
+async fn fault_23_an_account_that_waits_for_another_does_so_in_the_next_version() {
+    let file = File::new();
+    Sqlite::migrate(&file.path()).await.unwrap();
+    let mut raw = file.raw().await;
+    let rows = "ALTER TABLE sweep DROP COLUMN tenure; \
+                INSERT INTO sweep VALUES ('mer_1', 'test', 'before', 1, 5, 5), ('mer_1', 'test', 'read', 5, 6, NULL), \
+                ('mer_1', 'test', 'waits', 5, 5, 5)";
+    raw.run(rows).await.unwrap();
+    raw.run(TENURE).await.unwrap();
+    let tenures = "SELECT provider_account || ' ' || tenure FROM sweep ORDER BY 1";
+    assert_eq!(raw.texts(tenures).await, ["before own", "read own", "waits new"]);
 }
 
 #[tokio::test]

@@ -192,7 +192,7 @@ pub(super) async fn filled(file: &File) -> (World, Raw) {
     let paid = world.settled("order-1", succeeded("object-1")).await;
     world.followed(refund(&paid.intent, "object-1", "100.00")).await;
     let accounts = vec![(tenant(), frozen("").account)];
-    world.store.start(Start { accounts, gap_ms: 1 }).await.unwrap();
+    world.store.start(Start { own: accounts, left: Vec::new(), gap_ms: 1 }).await.unwrap();
     world.store.put_stranger(stranger("stranger-1", None)).await.unwrap();
     let mut raw = file.raw().await;
     let merchant = "INSERT INTO merchant (merchant_id, mode, name, provider_kind, provider_account, provider_url, \
