@@ -35,7 +35,7 @@ const LIBRARIES: [(&str, &[&str]); 6] = [
     ("reqwest", &["bank", "payonce", "providers", "shop"]),
     ("rusqlite", &["bank", "bench", "shop", "sim", "store"]),
     ("sqlx", &["store"]),
-    // The engine is of no runtime: the simulation polls it by hand.
+    // The engine is of no runtime: the simulation polls it by hand, and has one for SQLite alone.
     ("tokio", &["bank", "bench", "payonce", "shop", "sim", "store"]),
 ];
 
