@@ -71,7 +71,7 @@ impl Target {
     fn tell_waits(&self) {
         let (tenant, account) = self.account();
         let (merchant, account) = (tenant.merchant.as_str(), account.as_str());
-        tracing::error!(%merchant, %account, "nothing is sent to this account yet: the merchant moved while no server was alive, and \
+        tracing::error!(%merchant, %account, "nothing is sent to this account yet: the merchant moved while a gate was down, and \
             the account of before has not been read, where a copy of the database may have forgotten payments. If that stays so, \
             configure the account of before again until it is swept; docs/operations.md, The gate");
     }
