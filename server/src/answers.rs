@@ -183,7 +183,7 @@ pub(crate) fn intent_with_story(
         evidence: row.line.evidence,
         hash: row.hash.to_string(),
     });
-    let name = story.operation.frozen.map_or_else(|| provider.to_owned(), |frozen| frozen.provider);
+    let name = story.operation.frozen.map_or_else(|| provider.to_owned(), |frozen| frozen.provider.clone());
     PaymentIntent {
         provider: Some(ProviderLink { name, object_id: story.operation.object.map(|id| id.to_string()) }),
         attempts: Some(attempts.collect()),

@@ -6,7 +6,8 @@ use std::{
 };
 
 use engine::Delivery;
-use payment::{CheckoutStatus, StateName, Timestamp};
+use payment::{CheckoutStatus, IntentId, StateName, Timestamp};
+use providers::Reply;
 use store::{Rows, Stage};
 
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
     heal::{later, turn},
     merchants, page,
     task::{Done, Job, Task},
-    time::{DAY, MINUTE, SECOND},
+    time::{DAY, HOUR, MINUTE, SECOND},
     world::{GAP_MS, LEASE_MS, OnItsWay, World, mix},
 };
 
@@ -60,8 +61,12 @@ pub(crate) enum Event {
     ChangeMind(usize),
     /// Somebody else takes money for an order.
     Stranger(usize),
+    /// The shop wants something done with what a payment took or holds.
+    FollowUp(IntentId),
     /// A person looks at what stands before him.
     Person,
+    /// The merchant takes another account, or his first one again.
+    ChangeAccount,
 }
 
 /// What a shopper does.
@@ -110,10 +115,21 @@ const SENDING: &[Fault] = &[
     Fault::Unauthorized,
     Fault::RateLimited,
     Fault::TurnedAway,
+    Fault::WrongSum,
+    Fault::WrongOwner,
 ];
-const ASKING: &[Fault] =
-    &[Fault::AnswerLost, Fault::AnswerLate, Fault::ErrorBefore, Fault::Garbage, Fault::Unauthorized];
+const ASKING: &[Fault] = &[
+    Fault::AnswerLost,
+    Fault::AnswerLate,
+    Fault::ErrorBefore,
+    Fault::Garbage,
+    Fault::Unauthorized,
+    Fault::WrongSum,
+    Fault::WrongOwner,
+];
 const DELIVERING: &[Fault] = &[Fault::ReceiverRefuses, Fault::ReceiverSilent, Fault::ReceiverUnreachable];
+/// Nothing fails that nobody made fail.
+pub(crate) const FAILS_BY_ITSELF: u8 = 23;
 /// A server waits so long for the bank, ms.
 const DEADLINE_MS: i64 = 25 * SECOND;
 
@@ -214,6 +230,11 @@ impl World {
             let known = self.opened[order] > 0;
             add(Event::Create(order), if known { 6 } else { 300 });
         }
+        for intent in self.rows.intents.values() {
+            let held = intent.state.name() == StateName::Authorized;
+            let paid = intent.state.name() == StateName::Succeeded && self.size.lively;
+            add(Event::FollowUp(intent.id), 30 * u32::from(held) + 12 * u32::from(paid));
+        }
         for (index, tab) in self.tabs.iter().enumerate() {
             if self.opened[tab.order] == 0 || tab.waits {
                 continue;
@@ -264,6 +285,7 @@ impl World {
         for order in 0..self.size.orders {
             add(Event::Stranger(order), if known { rates(Fault::StrangerPays, 30) } else { 0 });
         }
+        add(Event::ChangeAccount, rates(Fault::AccountChanged, 20));
         add(Event::Pass(Fault::LeaseEnds, LEASE_MS + SECOND), rates(Fault::LeaseEnds, 8));
         add(Event::Pass(Fault::TokenDies, 71 * MINUTE), rates(Fault::TokenDies, 20));
         add(Event::Pass(Fault::LongSilence, DAY), rates(Fault::LongSilence, 40));
@@ -364,13 +386,16 @@ impl World {
                 self.object_moves(index, to);
                 Ok(())
             }
+            Event::FollowUp(intent) => page::follow_up(self, intent),
             Event::Person => self.person_decides().map(drop),
+            Event::ChangeAccount => self.change_account(),
             Event::Stranger(order) => {
                 self.meets(Fault::StrangerPays);
                 let order = page::order(order);
                 self.story.tell(|| format!("somebody else pays {order} in the merchant's account"));
                 let amount = page::amount(false);
-                let index = self.bank.stranger_pays(merchants::ACCOUNT, &order, amount, self.time.now());
+                let account = self.merchants.account();
+                let index = self.bank.stranger_pays(&account, &order, amount, self.time.now());
                 self.announce(index);
                 Ok(())
             }
@@ -401,7 +426,20 @@ impl World {
     /// Time passes, for everybody.
     pub(crate) fn pass(&mut self, ms: i64) {
         self.time.pass(ms);
-        self.bank.let_go(self.time.now());
+        let now = self.time.now();
+        self.bank.let_go(now);
+        let restored_at = self.checker.restored_at();
+        // The network forgets, docs/proof.md says how soon: a refund within the margin of its key, and what left before a restore
+        // within a server's patience. A payment that is late for ever finds its card token dead.
+        self.on_its_way.retain(|way| {
+            let OnItsWay::ToBank(_, Call::Send(request) | Call::SendRefund(request)) = way else {
+                return true;
+            };
+            let age_ms = now.0 - request.left_ms;
+            let forgotten = restored_at.is_some_and(|at| request.left_ms <= at.0) && age_ms > LEASE_MS;
+            let refund = matches!(way, OnItsWay::ToBank(_, Call::SendRefund(_)));
+            !(forgotten || refund && age_ms > HOUR)
+        });
     }
 
     /// The bank's object goes on, and is announced.
@@ -426,6 +464,7 @@ impl World {
         let verdict = match wait {
             Wait::Read(what) => {
                 let fault = self.meet(STORE_READ);
+                self.tasks[index].failed_by_store |= fault.is_some();
                 self.tell_fault(index, what, fault);
                 match fault {
                     Some(Fault::StoreBusy) => Verdict::Busy,
@@ -435,6 +474,7 @@ impl World {
             }
             Wait::Write(what) => {
                 let fault = self.meet(STORE_WRITE);
+                self.tasks[index].failed_by_store |= fault.is_some();
                 self.tell_fault(index, what, fault);
                 match fault {
                     Some(Fault::StoreBusy) => Verdict::Busy,
@@ -445,7 +485,8 @@ impl World {
                     None => Verdict::Apply,
                 }
             }
-            Wait::Answer(_) | Wait::Leave => Verdict::Go,
+            Wait::Leave => return self.leave(index),
+            Wait::Answer(_) => Verdict::Go,
             Wait::Bank(call) => return self.exchange(index, call),
             Wait::Delivery(message) => Verdict::Delivery(self.deliver(index, message)),
         };
@@ -461,6 +502,20 @@ impl World {
         });
     }
 
+    /// The last look, and with it the first byte: nothing comes between them.
+    fn leave(&mut self, index: usize) -> Result<(), Broken> {
+        let id = self.tasks[index].id;
+        self.poll(index, Verdict::Go)?;
+        match self.tasks.get_mut(index).filter(|task| task.id == id).and_then(|task| task.wait.take()) {
+            Some(Wait::Bank(call)) if call.changes() => self.exchange(index, call),
+            Some(wait) => {
+                self.tasks[index].wait = Some(wait);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
     fn exchange(&mut self, index: usize, call: Call) -> Result<(), Broken> {
         let fault = self.meet(if call.changes() { SENDING } else { ASKING });
         let (node, id) = (self.tasks[index].node, self.tasks[index].id);
@@ -468,6 +523,7 @@ impl World {
             let fault = fault.map_or(String::new(), |fault| format!(": {}", fault.words()));
             format!("server {node} sends {} to the bank{fault}", call.name())
         });
+        self.tasks[index].lost = Some(call.instead(Fault::AnswerLost));
         let answer = match fault {
             Some(Fault::RequestLate) => {
                 self.on_its_way.push(OnItsWay::ToBank(Some(id), call));
@@ -490,6 +546,10 @@ impl World {
                 self.on_its_way.push(OnItsWay::FromBank(id, answer));
                 return Ok(());
             }
+            Some(fault @ (Fault::WrongSum | Fault::WrongOwner)) => {
+                let answer = self.bank_does(&call)?;
+                if self.is_over(&answer) { answer } else { answer.mixed_up(fault) }
+            }
             Some(fault) => {
                 self.bank_does(&call)?;
                 call.instead(fault)
@@ -497,6 +557,17 @@ impl World {
             None => self.bank_does(&call)?,
         };
         self.poll(index, Verdict::Bank(answer))
+    }
+
+    /// Whether an answer is about an intent that is over, or that stands before a person. Money that comes after the end, and money that
+    /// a person confirms, is written down as the bank shows it: there is nobody any more who would ask a second time.
+    fn is_over(&self, answer: &BankAnswer) -> bool {
+        let BankAnswer::Payment(Reply::Object(seen)) = answer else { return false };
+        let mut intents = self.rows.intents.values();
+        intents.any(|intent| {
+            let over = intent.state.is_terminal() || intent.state.name() == StateName::NeedsReview;
+            Some(intent.id) == seen.intent && over
+        })
     }
 
     /// The bank gets a call.
@@ -593,21 +664,16 @@ impl World {
         let id = self.tasks[index].id;
         let node = self.tasks[index].node;
         self.story.tell(|| format!("server {node} waits no longer for the bank"));
-        let mut call = None;
         self.on_its_way.retain_mut(|on_its_way| match on_its_way {
-            OnItsWay::ToBank(task, to_bank) if *task == Some(id) => {
-                *task = None;
-                call = Some(to_bank.instead(Fault::AnswerLost));
+            OnItsWay::ToBank(task, _) => {
+                *task = task.filter(|task| *task != id);
                 true
             }
-            OnItsWay::FromBank(task, answer) if *task == id => {
-                call = Some(answer.lost());
-                false
-            }
-            OnItsWay::ToBank(..) | OnItsWay::FromBank(..) | OnItsWay::Notice(..) => true,
+            OnItsWay::FromBank(task, _) => *task != id,
+            OnItsWay::Notice(..) => true,
         });
         self.pass(DEADLINE_MS);
-        match call {
+        match self.tasks[index].lost.take() {
             Some(answer) => self.poll(index, Verdict::Bank(answer)),
             None => Ok(()),
         }
@@ -639,7 +705,16 @@ impl World {
         let running = job.run(engine);
         let id = self.next_task;
         self.next_task += 1;
-        self.tasks.push(Task { id, node, job, running, wait: None, history: 0 });
+        self.tasks.push(Task {
+            id,
+            node,
+            job,
+            running,
+            wait: None,
+            lost: None,
+            failed_by_store: false,
+            history: 0,
+        });
         self.go_on(self.tasks.len() - 1)
     }
 
@@ -672,10 +747,14 @@ impl World {
         };
         if self.desk.take_wrote() {
             self.look()?;
-            self.checker.after_a_write(&self.rows)?;
+            self.checker.after_a_write(&self.rows, self.time.now())?;
         }
         let Some(done) = done else { return Ok(()) };
         let task = self.tasks.remove(index);
+        if let (Done::Failed(error), false) = (&done, task.failed_by_store) {
+            let found = format!("a server, which {}, fails by itself: {error}", task.job.words());
+            return Err(Broken { invariant: FAILS_BY_ITSELF, found });
+        }
         page::finished(self, task.node, task.job, done)
     }
 
@@ -698,16 +777,20 @@ impl World {
 
     /// A server dies with all it had in its hands.
     pub(crate) fn kill(&mut self, node: usize) {
-        let (state, tabs) = (&mut self.nodes[node], &mut self.tabs);
+        let state = &mut self.nodes[node];
         (state.engine, state.ready, state.paused) = (None, false, false);
-        self.tasks.retain(|task| {
-            if task.node == node
-                && let Some(tab) = task.job.tab()
-            {
-                tabs[tab].waits = false;
+        for index in
+            (0..self.tasks.len()).rev().filter(|index| self.tasks[*index].node == node).collect::<Vec<_>>()
+        {
+            let job = self.tasks.remove(index).job;
+            if let Some(tab) = job.tab() {
+                self.tabs[tab].waits = false;
             }
-            task.node != node
-        });
+            // Nobody acknowledged it.
+            if let Job::Accept { body, tries, .. } = job {
+                self.notice_comes_again(body, tries);
+            }
+        }
     }
 
     /// A server starts.
@@ -717,13 +800,25 @@ impl World {
         self.spawn(node, Job::Start)
     }
 
+    /// A server starts with another account in its configuration; the others learn it from the database.
+    fn change_account(&mut self) -> Result<(), Broken> {
+        self.meets(Fault::AccountChanged);
+        self.story.tell(|| "the merchant takes another account, and a server starts anew".to_owned());
+        self.kill(0);
+        self.pass(SECOND);
+        self.merchants.change_account();
+        self.checker.moved = true;
+        self.boot(0)
+    }
+
     fn restore(&mut self, rows: Rows) -> Result<(), Broken> {
         self.meets(Fault::Restored);
         for node in 0..self.nodes.len() {
             self.kill(node);
         }
         // One that is younger than the gap would pass the gate: docs/operations.md says so.
-        self.pass(GAP_MS + SECOND);
+        let age_ms = rows.heartbeat.map_or(0, |beat| self.time.now().since_ms(beat));
+        self.pass((GAP_MS + SECOND - age_ms).max(0));
         self.story.tell(|| "every server is dead; the backup is restored".to_owned());
         self.bring_back(rows);
         self.tabs.iter_mut().for_each(|tab| tab.shown = None);

@@ -183,6 +183,10 @@ pub struct Bank {
     pub refunds: Vec<Refund>,
     /// Requests that arrived, repeats among them.
     pub arrivals: Vec<Arrival>,
+    /// When it showed the end of a listing of payments.
+    pub listed: Vec<Timestamp>,
+    /// Which objects it was asked about, and when.
+    pub asked: Vec<(ObjectId, Timestamp)>,
     keys: BTreeMap<(String, ProviderKey), Known>,
     tokens: BTreeMap<String, Timestamp>,
     /// Objects are listed so long after they were made, ms.
@@ -216,12 +220,22 @@ impl Bank {
         match call {
             Call::Send(request) => BankAnswer::Payment(self.send(request, now, fate)),
             Call::SendRefund(request) => BankAnswer::Refund(self.send_refund(request, now)),
-            Call::Query(account, id) => BankAnswer::Payment(self.query(account, id)),
-            Call::QueryRefund(account, id) => BankAnswer::Refund(self.query_refund(account, id)),
+            Call::Query(account, id) => {
+                self.asked.push((id.clone(), now));
+                BankAnswer::Payment(self.query(account, id))
+            }
+            Call::QueryRefund(account, id) => {
+                self.asked.push((id.clone(), now));
+                BankAnswer::Refund(self.query_refund(account, id))
+            }
             Call::List(account, span, cursor) => {
                 let own = self.objects.iter().filter(|object| object.account == account.id);
                 let rows: Vec<_> = own.map(|object| (object.made_at, self.shown(object))).collect();
-                BankAnswer::Payments(self.page(rows, *span, cursor.as_deref(), now))
+                let page = self.page(rows, *span, cursor.as_deref(), now);
+                if matches!(page, Page::Objects { next: None, .. }) {
+                    self.listed.push(now);
+                }
+                BankAnswer::Payments(page)
             }
             Call::ListRefunds(account, of, span, cursor) => {
                 let own = self.refunds.iter().filter(|refund| refund.account == account.id);
@@ -332,6 +346,7 @@ impl Bank {
         let Some(index) = self.position(&request.account, id) else { return not_found() };
         let object = &mut self.objects[index];
         if object.status != Status::Held || take.is_some_and(|take| take.minor() > object.amount.minor()) {
+            self.keep(request, Made::Refusal, now);
             return rejected("The payment does not allow it");
         }
         match take {
@@ -362,6 +377,7 @@ impl Bank {
         if object.status != Status::Succeeded
             || self.returned(&payment) + amount.minor() > object.amount.minor()
         {
+            self.keep(request, Made::Refusal, now);
             return rejected("More than was taken");
         }
         let index = self.refunds.len();

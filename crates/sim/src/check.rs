@@ -1,20 +1,27 @@
 //! What must be true of every history: read from the journal and the rows, the bank's ledger, and what the receivers got. The engine is
 //! not asked. The numbers are those of docs/proof.md.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use payment::{
-    CanceledReason, CheckoutId, CheckoutStatus, EffectId, EffectSubject, IntentId, JournalHash, JournalLine,
-    KeyKind, OperationId, ProviderKey, Stance, State, StateName, Timestamp,
+    AttemptId, CanceledReason, CheckoutId, CheckoutStatus, EffectId, EffectSubject, IntentId, JournalHash,
+    JournalLine, KeyKind, Money, ObjectId, OperationId, OperationKind, ProviderKey, Stance, State, StateName,
+    Timestamp,
 };
 use store::{
-    Answer, EffectRecord, EffectState, IntentRecord, NoticeState, OperationRecord, Rows, Stage, Task,
+    Answer, ChargeRecord, EffectRecord, EffectState, IntentRecord, KeyUse, Lease, NoticeAbout, NoticeState,
+    OperationRecord, Rows, Stage, StrangerRecord, Task,
 };
 
 use crate::{
-    bank::{Bank, Object, Status},
+    bank::{Bank, Object, Status, TOKEN_LIFE_MS},
     desk::{Message, Request},
+    time::{DAY, HOUR},
     wire,
+    world::{EXECUTE_MS, LISTING_GAP_MS},
 };
 
 /// An invariant that does not hold.
@@ -47,6 +54,10 @@ macro_rules! must {
     };
 }
 
+/// What is refused for so long is given up, ms.
+const GIVES_UP_MS: i64 = 3 * DAY;
+/// Nothing unfinished sleeps for longer, ms.
+const LONGEST_SLEEP_MS: i64 = DAY + HOUR;
 const TERMINALS: [&str; 4] = ["succeeded", "declined", "canceled", "expired"];
 
 /// What may lead from where to where, and with what evidence. Written down here a second time: the code is not asked. No timer is among
@@ -76,6 +87,14 @@ struct Read {
     state: &'static str,
 }
 
+/// What was seen of an operation.
+#[derive(Clone, Copy)]
+struct Seen {
+    fence: i64,
+    lease: Option<Lease>,
+    stage: Stage,
+}
+
 /// The name of a state as the code knows it; of one that it does not know, nothing.
 fn known(state: &str) -> &'static str {
     StateName::ALL.iter().map(|name| name.as_str()).find(|name| *name == state).unwrap_or("unknown")
@@ -85,7 +104,11 @@ fn known(state: &str) -> &'static str {
 #[derive(Clone, Default)]
 pub struct Checker {
     journals: BTreeMap<IntentId, Read>,
-    fences: BTreeMap<OperationId, i64>,
+    claims: BTreeMap<OperationId, Seen>,
+    /// Sends whose answer is written down.
+    answered: BTreeSet<AttemptId>,
+    /// Effects that were given up.
+    given_up: BTreeSet<EffectId>,
     /// The first answer to each key.
     answers: BTreeMap<(&'static str, String), Answer>,
     /// The bytes and the account that each provider key first came with.
@@ -94,17 +117,27 @@ pub struct Checker {
     accepted: Vec<String>,
     /// What the receivers got.
     pub received: Vec<Message>,
+    /// Whether the merchant ever took another account: what others take in one that he left is none of ours.
+    pub moved: bool,
     /// When the rows became an older copy of themselves, last.
     restored: Option<Timestamp>,
 }
 
 impl Checker {
+    /// When the rows became an older copy of themselves.
+    pub fn restored_at(&self) -> Option<Timestamp> {
+        self.restored
+    }
+
     /// The rows are those of a backup from now on.
     pub fn restored(&mut self, rows: &Rows, now: Timestamp) -> Result<(), Broken> {
         self.restored = Some(now);
         self.journals.clear();
-        self.fences.clear();
+        self.claims.clear();
         self.answers.clear();
+        self.answered =
+            rows.attempts.values().filter(|row| row.outcome.is_some()).map(|row| row.id).collect();
+        self.given_up.clear();
         self.accepted.clear();
         self.sent.clear();
         for ((_, intent, _), row) in rows.journal.iter() {
@@ -112,11 +145,11 @@ impl Checker {
             let state = if row.line.event.contains('.') { read } else { known(&row.line.to) };
             self.journals.insert(*intent, Read { lines: row.line.seq, last: row.hash, state });
         }
-        self.after_a_write(rows)
+        self.after_a_write(rows, now)
     }
 
     /// What holds at any moment: 6, 9, 10, 11, 15, 17.
-    pub fn after_a_write(&mut self, rows: &Rows) -> Result<(), Broken> {
+    pub fn after_a_write(&mut self, rows: &Rows, now: Timestamp) -> Result<(), Broken> {
         for checkout in rows.checkouts.values() {
             let mut occupying = 0;
             let mut numbers = 0;
@@ -132,16 +165,47 @@ impl Checker {
         for intent in rows.intents.values() {
             self.check_journal(rows, intent)?;
         }
-        for operation in rows.operations.values() {
-            self.check_operation(rows, operation)?;
+        for key in rows.keys.values().filter(|row| row.key.kind == KeyKind::Submit && row.answer.is_some()) {
+            let intent = rows.intents.values().find(|intent| intent.id == key.intent);
+            let over = intent.is_some_and(|intent| intent.state.is_terminal());
+            must!(12, over, "a final answer is kept for {}, which is not over", key.intent);
         }
+        for operation in rows.operations.values() {
+            self.check_operation(rows, operation, now)?;
+        }
+        self.check_attempts(rows)?;
+        self.check_giving_up(rows, now)?;
         for charge in rows.charges.values() {
+            self.check_refunds_of(rows, charge)?;
             let given_back = charge.reserved_minor + charge.refunded_minor;
             let fits = charge.reserved_minor >= 0
                 && charge.refunded_minor >= 0
                 && given_back <= charge.amount.minor();
             must!(15, fits, "{given_back} of {} are given back", charge.amount.minor());
         }
+        Ok(())
+    }
+
+    /// 15: what is under way is reserved, and of one payment one refund is under way at most.
+    fn check_refunds_of(&self, rows: &Rows, charge: &ChargeRecord) -> Result<(), Broken> {
+        let (mut under_way, mut reserved) = (0, 0);
+        for operation in rows.operations.values() {
+            let Task::FollowUp(refund) = &operation.task else { continue };
+            let is_refund = refund.kind == OperationKind::Refund && refund.target == charge.object;
+            if is_refund && operation.stage != Stage::Done {
+                under_way += 1;
+                reserved += refund.amount.map_or(0, Money::minor);
+            }
+        }
+        must!(15, under_way <= 1, "{under_way} refunds of {} are under way", charge.object);
+        let enough = charge.reserved_minor >= reserved;
+        must!(
+            15,
+            enough,
+            "{} of {} are reserved, {reserved} under way",
+            charge.reserved_minor,
+            charge.object
+        );
         Ok(())
     }
 
@@ -210,6 +274,8 @@ impl Checker {
             let checkout = rows.checkouts.values().find(|checkout| checkout.id == intent.checkout);
             let open = checkout.is_some_and(|checkout| checkout.status == CheckoutStatus::Open);
             must!(10, open, "{} is {} on a checkout that is not open", intent.id, line.to);
+            let in_time = checkout.is_some_and(|checkout| line.at < checkout.expires_at);
+            must!(10, in_time, "{} is {} after the checkout's time", intent.id, line.to);
             let earlier = rows.intents.values().filter(|other| other.checkout == intent.checkout);
             let free = earlier
                 .filter(|other| other.number < intent.number)
@@ -219,11 +285,45 @@ impl Checker {
         Ok(())
     }
 
-    /// 11, 17: fences rise, and what waits has somebody who looks.
-    fn check_operation(&mut self, rows: &Rows, operation: &OperationRecord) -> Result<(), Broken> {
-        let fence = self.fences.entry(operation.id).or_insert(0);
-        must!(11, operation.fence >= *fence, "the fence of {} fell to {}", operation.id, operation.fence);
-        *fence = operation.fence;
+    /// 11: an answer is written down by whoever holds the claim of its send.
+    fn check_attempts(&mut self, rows: &Rows) -> Result<(), Broken> {
+        for attempt in rows.attempts.values().filter(|attempt| attempt.outcome.is_some()) {
+            if !self.answered.insert(attempt.id) {
+                continue;
+            }
+            let operation = rows.operations.values().find(|operation| operation.id == attempt.operation);
+            let held = operation.is_some_and(|operation| operation.fence == attempt.fence);
+            must!(11, held, "an answer to {} is written under an old fence", attempt.operation);
+        }
+        Ok(())
+    }
+
+    /// 14: nothing is given up before its receiver had days to take it.
+    fn check_giving_up(&mut self, rows: &Rows, now: Timestamp) -> Result<(), Broken> {
+        for effect in rows.effects.values().filter(|effect| effect.state == EffectState::Abandoned) {
+            if self.given_up.insert(effect.id) {
+                let tried_ms = effect.first_tried_at.map_or(0, |at| now.since_ms(at));
+                must!(14, tried_ms >= GIVES_UP_MS, "{:?} is given up after {tried_ms} ms", effect.kind);
+            }
+        }
+        Ok(())
+    }
+
+    /// 11, 17: fences rise, nobody takes what another holds, and what waits has somebody who looks.
+    fn check_operation(
+        &mut self,
+        rows: &Rows,
+        operation: &OperationRecord,
+        now: Timestamp,
+    ) -> Result<(), Broken> {
+        let OperationRecord { fence, lease, stage, .. } = *operation;
+        if let Some(seen) = self.claims.insert(operation.id, Seen { fence, lease, stage }) {
+            must!(11, fence >= seen.fence, "the fence of {} fell to {fence}", operation.id);
+            // A look at what was never submitted yields to the submit.
+            let held = seen.lease.is_some_and(|lease| lease.until > now) && seen.stage != Stage::Created;
+            let taken = fence > seen.fence && lease.is_some();
+            must!(11, !(held && taken), "{} was claimed while another held it", operation.id);
+        }
         let awaited = matches!(operation.stage, Stage::Open | Stage::Review);
         must!(
             17,
@@ -233,6 +333,8 @@ impl Checker {
             operation.stage,
             operation.wake_at
         );
+        let soon = operation.wake_at.is_none_or(|at| at.since_ms(now) <= LONGEST_SLEEP_MS);
+        must!(17, soon, "{} sleeps until {:?}", operation.id, operation.wake_at);
         if let Task::Pay = operation.task {
             let intent = rows.intents.values().find(|intent| intent.id == operation.intent);
             let stage = intent.map(|intent| Stage::of(intent.state.name()));
@@ -261,16 +363,57 @@ impl Checker {
             return Ok(());
         };
         must!(4, operation.frozen.is_some() || self.restored.is_some(), "{} is not frozen", operation.id);
-        let attempted = rows.attempts.values().any(|attempt| attempt.operation == operation.id);
+        let attempt = rows
+            .attempts
+            .values()
+            .filter(|attempt| attempt.operation == operation.id)
+            .max_by_key(|row| row.number);
+        let attempted = attempt.is_some();
+        if let (Task::Pay, Some(attempt)) = (&operation.task, attempt) {
+            let intent = rows.intents.values().find(|intent| intent.id == operation.intent);
+            let checkout =
+                intent.and_then(|intent| rows.checkouts.values().find(|row| row.id == intent.checkout));
+            let order = checkout.map(|checkout| &checkout.order);
+            let others = |stranger: &&StrangerRecord| {
+                let names = order.is_some() && stranger.order.as_ref() == order;
+                names
+                    && stranger.took_money
+                    && stranger.resolution.is_none()
+                    && stranger.found_at < attempt.started_at
+            };
+            let other = rows.strangers.values().find(others);
+            must!(
+                10,
+                other.is_none(),
+                "{} is sent for an order that somebody else paid: {other:?}",
+                operation.id
+            );
+        }
         must!(4, attempted || self.restored.is_some(), "no attempt of {} is written", operation.id);
         let in_time = operation.execute_until.is_some_and(|until| request.left_ms < until.0);
         must!(7, in_time || self.restored.is_some(), "{} left after its execute-until", operation.id);
+        if let Task::Pay = operation.task {
+            let mut lines = rows.journal.iter().filter(|((_, intent, _), _)| *intent == operation.intent);
+            let submitted = lines.find(|(_, row)| row.line.event == "submitted");
+            let since_ms = submitted.map(|(_, row)| request.left_ms - row.line.at.0);
+            let soon = since_ms.is_some_and(|ms| ms < EXECUTE_MS);
+            must!(
+                7,
+                soon || self.restored.is_some(),
+                "{} left {since_ms:?} ms after its submit",
+                operation.id
+            );
+        }
         Ok(())
     }
 
-    /// 2, 3, 12: a key's answers are one answer.
-    pub fn on_answer(&mut self, kind: KeyKind, key: &str, answer: &Answer) -> Result<(), Broken> {
-        let slot = (kind.as_str(), key.to_owned());
+    /// 2, 3, 12: a key's answers are one answer, and answer one request.
+    pub fn on_answer(&mut self, rows: &Rows, key: &KeyUse, answer: &Answer) -> Result<(), Broken> {
+        let mut kept = rows.keys.values();
+        let first = kept.find(|row| row.key.kind == key.kind && row.key.key == key.key);
+        let same = first.is_some_and(|first| first.key.fingerprint == key.fingerprint);
+        must!(3, same, "{key:?} is answered as if it were {first:?}");
+        let slot = (key.kind.as_str(), key.key.as_str().to_owned());
         match self.answers.get(&slot) {
             Some(first) => must!(12, first == answer, "{slot:?} was answered {first:?}, then {answer:?}"),
             None => {
@@ -297,6 +440,25 @@ impl Checker {
         Ok(())
     }
 
+    /// 8: nobody is said to have asked for nothing before two listings, the second some time after the first, could show it.
+    fn check_absence(&self, rows: &Rows, bank: &Bank) -> Result<(), Broken> {
+        for ((_, intent, _), row) in rows.journal.iter().filter(|(_, row)| row.line.event == "absent") {
+            let mut operations = rows.operations.values();
+            let sent = operations
+                .find(|operation| operation.intent == *intent && matches!(operation.task, Task::Pay));
+            let Some(first_sent_at) = sent.and_then(|operation| operation.first_sent_at) else { continue };
+            let listed = bank.listed.iter().filter(|at| **at <= row.line.at);
+            let proving: Vec<_> = listed.filter(|at| at.since_ms(first_sent_at) >= TOKEN_LIFE_MS).collect();
+            let apart = proving.first().zip(proving.last()).map(|(first, last)| last.since_ms(**first));
+            must!(
+                8,
+                apart.is_some_and(|ms| ms >= LISTING_GAP_MS),
+                "{intent} is absent by listings {apart:?} ms apart"
+            );
+        }
+        Ok(())
+    }
+
     /// What holds when all faults are over: 1, 8, 13, 14, 16, 17.
     pub fn at_the_end(&self, rows: &Rows, bank: &Bank, now: Timestamp) -> Result<(), Broken> {
         let fickle = bank.objects.iter().any(|object| object.fickle);
@@ -307,12 +469,20 @@ impl Checker {
             let waits = operation.stage == Stage::Open && !waits_for_somebody(rows, operation);
             must!(17, !waits, "{} is still open at {now}: {operation:?}", operation.id);
         }
+        self.check_absence(rows, bank)?;
         self.check_charges(rows, bank, fickle)?;
         self.check_objects(rows, bank)?;
         self.check_effects(rows)?;
         for notice in rows.inbox.values() {
             let waits = matches!(notice.state, NoticeState::Waiting { .. });
             must!(13, !waits, "a notification still waits: {notice:?}");
+            // A refund that is done was told by the bank before.
+            let payment = notice.said.about == NoticeAbout::Payment;
+            let done = notice.state == NoticeState::Done && self.restored.is_none() && payment;
+            let about = |(object, at): &(ObjectId, Timestamp)| {
+                *object == notice.said.object && *at >= notice.received_at
+            };
+            must!(13, !done || bank.asked.iter().any(about), "nobody asked about {notice:?}");
         }
         for identity in &self.accepted {
             let kept = rows.inbox.values().any(|notice| notice.said.identity() == *identity);
@@ -335,7 +505,9 @@ impl Checker {
             State::Canceled { reason: CanceledReason::NotExecuted | CanceledReason::Absent }
         );
         // A straggler may still make an object whose page nobody has the way to: it takes no money, and ends by itself.
-        let harmless = object.is_none_or(|object| !object.took_money && object.status == Status::Expired);
+        let harmless = object.is_none_or(|object| {
+            !object.took_money && matches!(object.status, Status::Expired | Status::Pending)
+        });
         must!(8, !unsent || harmless, "{} was executed: {object:?}", intent.id);
         let ended_free = intent.state.is_terminal() && intent.state.stance() == Stance::Free;
         // What the bank took back before anybody asked is not there to be known.
@@ -384,7 +556,7 @@ impl Checker {
     /// 16: what took money is a charge, or stands before a person.
     fn check_objects(&self, rows: &Rows, bank: &Bank) -> Result<(), Broken> {
         // Somebody else's payment that came back to life long after its end is nobody's.
-        let ours = |object: &&Object| object.intent.is_some() || !object.fickle;
+        let ours = |object: &&Object| object.intent.is_some() || !(object.fickle || self.moved);
         for object in bank.objects.iter().filter(ours).filter(|object| object.status == Status::Succeeded) {
             let charged = rows.charges.values().any(|charge| charge.object == object.id);
             let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);

@@ -9,8 +9,9 @@ use std::{
 };
 
 use engine::Delivery;
-use payment::{NotExecutedReason, ObjectId, RefundObservation, UnknownReason};
+use payment::{IntentId, Money, NotExecutedReason, ObjectId, Observation, RefundObservation, UnknownReason};
 use providers::{Account, Page, Reply, Span};
+use uuid::Uuid;
 
 use crate::fault::Fault;
 
@@ -175,6 +176,26 @@ pub enum BankAnswer {
 }
 
 impl BankAnswer {
+    /// The same with what does not belong to it: nothing of it is true.
+    pub fn mixed_up(mut self, fault: Fault) -> Self {
+        let mix = |seen: &mut Observation| {
+            if fault == Fault::WrongSum {
+                let other = Money::from_minor(seen.amount.minor() + 1, seen.amount.currency());
+                seen.amount = other.unwrap_or(seen.amount);
+            } else {
+                seen.intent = Some(IntentId(Uuid::max()));
+            }
+        };
+        match &mut self {
+            Self::Payment(Reply::Object(seen)) => mix(seen),
+            Self::Payments(Page::Objects { .. } | Page::Failed { .. })
+            | Self::Payment(Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. })
+            | Self::Refund(_)
+            | Self::Refunds(_) => {}
+        }
+        self
+    }
+
     /// What the caller hears where it never comes.
     pub fn lost(&self) -> Self {
         let (reason, turned_away, retry_after_ms) = (UnknownReason::NoAnswer, None, None);

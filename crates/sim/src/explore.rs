@@ -29,6 +29,8 @@ pub struct Bounds {
     pub name: &'static str,
     /// What may go wrong, and how often at most.
     pub faults: &'static [(Fault, u32)],
+    /// Servers.
+    pub nodes: usize,
     /// Tabs.
     pub tabs: usize,
     /// What each shopper does after the first look: pays, tries again, looks again.
@@ -38,31 +40,59 @@ pub struct Bounds {
 /// What is explored by every run of the proof.
 pub const BOUNDS: &[Bounds] = &[
     Bounds {
-        name: "two workers, two tabs: one each of crash, drop, repeat, early lease end, token death",
+        name: "two workers, two tabs: a crash, a request that is lost",
+        faults: &[(Fault::Killed, 1), (Fault::RequestLost, 1)],
+        nodes: 2,
+        tabs: 2,
+        deeds: 1,
+    },
+    Bounds {
+        name: "two workers, two tabs: a request that is repeated, a lease that ends early",
+        faults: &[(Fault::RequestRepeated, 1), (Fault::LeaseEnds, 1)],
+        nodes: 2,
+        tabs: 2,
+        deeds: 1,
+    },
+    Bounds {
+        name: "two workers, one tab: a crash, a request that is lost, one that is repeated, a lease that ends early",
         faults: &[
             (Fault::Killed, 1),
             (Fault::RequestLost, 1),
             (Fault::RequestRepeated, 1),
             (Fault::LeaseEnds, 1),
-            (Fault::TokenDies, 1),
         ],
-        tabs: 2,
+        nodes: 2,
+        tabs: 1,
         deeds: 1,
     },
     Bounds {
-        name: "two intents on one checkout: a decline, a lost answer, a commit whose end is unknown",
+        name: "one worker, one tab: a crash, a request that is lost, one that is repeated, a dead token",
+        faults: &[
+            (Fault::Killed, 1),
+            (Fault::RequestLost, 1),
+            (Fault::RequestRepeated, 1),
+            (Fault::TokenDies, 1),
+        ],
+        nodes: 1,
+        tabs: 1,
+        deeds: 1,
+    },
+    Bounds {
+        name: "two intents on one checkout: a decline, an answer that is lost, a commit whose end is unknown, a lease that ends early",
         faults: &[
             (Fault::CardRefused, 1),
             (Fault::AnswerLost, 1),
             (Fault::CommitUnknown, 1),
             (Fault::LeaseEnds, 1),
         ],
+        nodes: 2,
         tabs: 1,
         deeds: 5,
     },
     Bounds {
-        name: "two tabs race for the occupying intent after a decline, a request is repeated",
+        name: "two tabs race for the occupying intent: a decline, a request that is repeated",
         faults: &[(Fault::CardRefused, 1), (Fault::RequestRepeated, 1)],
+        nodes: 2,
         tabs: 2,
         deeds: 3,
     },
@@ -199,7 +229,7 @@ struct Course {
 
 fn size(bounds: &Bounds) -> Size {
     Size {
-        nodes: 2,
+        nodes: bounds.nodes,
         tabs: bounds.tabs,
         orders: 1,
         steps: 0,

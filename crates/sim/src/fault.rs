@@ -42,6 +42,8 @@ faults! {
     StillAtIt => "the bank says 202",
     Unauthorized => "the bank says 401",
     RateLimited => "the bank says 429",
+    WrongSum => "the bank's answer shows another sum",
+    WrongOwner => "the bank's answer shows somebody else's payment",
     TurnedAway => "somebody on the way answers 403 for the bank",
     CardRefused => "the card's bank says no",
     RequestRefused => "the bank calls the request wrong",
@@ -61,6 +63,7 @@ faults! {
     Killed => "a server is killed",
     Paused => "a server is paused",
     WallClockSet => "somebody sets a server's clock",
+    AccountChanged => "the merchant takes another account",
     Restored => "an old backup is restored",
     LeaseEnds => "a lease ends in its holder's hands",
     TokenDies => "a card token dies before the result is known",
@@ -88,6 +91,8 @@ impl Rates {
             rates.per_mille[*fault as usize] = drawn;
             rates.left[*fault as usize] = u32::MAX;
         }
+        // A copy of before cannot know an account that was taken and left since: docs/proof.md says so.
+        rates.left[Fault::AccountChanged as usize] = 1;
         rates
     }
 

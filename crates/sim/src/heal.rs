@@ -99,6 +99,21 @@ impl World {
     }
 
     fn sweep(&mut self, node: usize) -> Result<(), Broken> {
+        self.sweep_own(node)?;
+        // The account of before is configured again until it is swept, as docs/operations.md says.
+        let own =
+            |account: &str| self.merchants.all().iter().any(|merchant| merchant.account.as_str() == account);
+        let left =
+            self.rows.sweeps.values().any(|row| row.gated_from.is_some() && !own(row.account.as_str()));
+        if left {
+            self.merchants.change_account();
+            self.sweep_own(node)?;
+            self.merchants.change_account();
+        }
+        Ok(())
+    }
+
+    fn sweep_own(&mut self, node: usize) -> Result<(), Broken> {
         for merchant in self.merchants.all() {
             self.do_job(node, Job::Sweep(Box::new(merchant)))?;
         }
@@ -141,7 +156,8 @@ impl World {
             | Job::Notice(_)
             | Job::Deliver(_)
             | Job::Sweep(_)
-            | Job::Resolve { .. } => true,
+            | Job::Resolve { .. }
+            | Job::FollowUp { .. } => true,
         }
     }
 

@@ -9,10 +9,16 @@ pub mod desk;
 pub mod explore;
 pub mod fault;
 pub mod heal;
+pub mod histories;
 pub mod merchants;
 pub mod page;
 pub mod person;
+#[cfg(planted)]
+pub mod planted_faults;
 pub mod ports;
+pub mod prove;
+pub mod regression;
+pub mod seldom;
 pub mod shrink;
 pub mod sqlite;
 pub mod story;

@@ -1,62 +1,60 @@
-//! Runs histories.
-#[expect(clippy::disallowed_methods, reason = "how long it takes is told, and decides nothing")]
-fn main() {
-    use sim::{
-        choices::Choices,
-        world::{Size, World},
+//! Plays histories, explores small worlds, hunts planted faults, and tells what came of it.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+use sim::{prove, regression};
+
+/// The engine in a simulated world: docs/proof.md.
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Everything: random histories in memory and over SQLite, the small worlds, the planted faults. The last line is JSON.
+    Prove {
+        /// Histories in memory; SQLite gets a twentieth of them.
+        #[arg(long, default_value_t = 200_000)]
+        seeds: u64,
+        /// The first seed.
+        #[arg(long, default_value_t = 0)]
+        from: u64,
+    },
+    /// Tells the story of one seed.
+    Replay {
+        /// The seed.
+        seed: u64,
+    },
+    /// Makes the history of a seed that breaks something as short as it can be, and writes it into this folder.
+    Shrink {
+        /// The seed.
+        seed: u64,
+        /// Where regressions are kept.
+        #[arg(long, default_value = "crates/sim/regressions")]
+        folder: PathBuf,
+    },
+    /// Explores the small worlds.
+    Explore,
+    /// Plants each fault, and plays histories until it is found.
+    #[cfg(planted)]
+    Hunt {
+        /// Most histories for each.
+        #[arg(long, default_value_t = prove::MOST_HUNTED)]
+        most: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    let fine = match Cli::parse().command {
+        Command::Prove { seeds, from } => prove::prove(seeds, from),
+        Command::Replay { seed } => prove::replay(seed),
+        Command::Shrink { seed, folder } => regression::write(seed, &folder),
+        Command::Explore => prove::explore().is_none(),
+        #[cfg(planted)]
+        Command::Hunt { most } => prove::hunt(most).missed.is_empty(),
     };
-    let mut args = std::env::args().skip(1);
-    if std::env::var("EXPLORE").is_ok() {
-        let which: usize = args.next().and_then(|a| a.parse().ok()).unwrap_or(0);
-        let max: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
-        if max == 0 {
-            let bounds = &sim::explore::BOUNDS[which];
-            let (ended, world) = sim::explore::replay(bounds, args.map(|a| a.parse().unwrap()).collect());
-            for line in world.story.lines() {
-                println!("{line}");
-            }
-            println!("{ended:?}");
-            return;
-        }
-        let began = std::time::Instant::now();
-        let bounds = &sim::explore::BOUNDS[which];
-        let found = sim::explore::explore(bounds, 2, max);
-        println!("{found:?} {:?}", began.elapsed());
-        if let Some((_, decisions)) = found.broken {
-            let (_, world) = sim::explore::replay(bounds, decisions);
-            for line in world.story.lines() {
-                println!("{line}");
-            }
-        }
-        return;
-    }
-    let from: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(0);
-    let count: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(1000);
-    let tells = count == 1;
-    let began = std::time::Instant::now();
-    let mut steps = 0;
-    let mut broken = 0;
-    for seed in from..from + count {
-        let mut choices = Choices::from_seed(seed);
-        let size = if std::env::var("SMALL").is_ok() {
-            Size::small(&mut choices)
-        } else {
-            Size::drawn(&mut choices)
-        };
-        let (ended, world) = World::in_memory(size, choices, tells).run();
-        steps += ended.steps;
-        if tells {
-            for line in world.story.lines() {
-                println!("{line}");
-            }
-        }
-        if let Some(b) = ended.broken {
-            broken += 1;
-            if broken < 20 {
-                println!("{seed}: {b}");
-            }
-        }
-    }
-    let s = began.elapsed().as_secs_f64();
-    println!("{count} histories, {steps} steps, {broken} broken, {s:.2} s, {:.0}/s", count as f64 / s);
+    if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

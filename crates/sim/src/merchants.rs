@@ -11,6 +11,9 @@ use crate::ports::Merchants;
 /// Where the merchant's money goes.
 pub const ACCOUNT: &str = "100500";
 
+/// Where it goes after a change.
+pub const OTHER_ACCOUNT: &str = "100501";
+
 /// Whose orders these are.
 pub fn tenant() -> Tenant {
     let merchant = MerchantId::parse("mer_1").unwrap_or_else(|_| unreachable!("a short word"));

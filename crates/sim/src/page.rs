@@ -1,13 +1,16 @@
 //! People: shoppers before their tabs and on the bank's page, and the shop; and what servers answer them.
 
 use engine::{Accepted, CheckoutOutcome, IntentOutcome, Submission, SubmitOutcome};
-use payment::{Capture, Currency, Fingerprint, IdempotencyKey, KeyKind, Money, OrderId, StateName};
+use payment::{
+    Capture, Currency, Fingerprint, IdempotencyKey, IntentId, KeyKind, Money, OperationKind, OrderId, State,
+    StateName,
+};
 use providers::Method;
 use store::{CheckoutRecord, IntentRecord, KeyUse, Terms};
 
 use crate::{
     act::Deed,
-    bank::{Fate, Status},
+    bank::{Fate, Object, Status},
     check::Broken,
     choices::Choices,
     fault::{Fault, Rates},
@@ -104,6 +107,26 @@ pub(crate) fn create(world: &mut World, number: usize) -> Result<(), Broken> {
     world.spawn(node, Job::Create(Box::new((key, terms))))
 }
 
+/// The shop takes held money or lets go of it, or gives some of what was taken back.
+pub(crate) fn follow_up(world: &mut World, intent: IntentId) -> Result<(), Broken> {
+    let Some(row) = world.rows.intents.values().find(|row| row.id == intent) else { return Ok(()) };
+    let whole = row.amount;
+    let (kind, amount) = if row.state.name() == StateName::Authorized {
+        [(OperationKind::Capture, Some(whole)), (OperationKind::Cancel, None)][world.choices.one_of(2)]
+    } else {
+        (OperationKind::Refund, Some(part()))
+    };
+    world.story.tell(|| format!("the shop asks for a {} of {intent}", kind.as_str()));
+    let Some(node) = world.some_ready_node() else { return Ok(()) };
+    world.spawn(node, Job::FollowUp { tenant: merchants::tenant(), intent, kind, amount })
+}
+
+/// Two of these are less than what an order costs, three are more.
+fn part() -> Money {
+    let whole = amount(false);
+    Money::from_minor(whole.minor() / 5 * 2, whole.currency()).unwrap_or(whole)
+}
+
 /// A tab asks a server.
 fn ask(world: &mut World, tab: usize, job: Job) -> Result<(), Broken> {
     let fault = world.meet(&[Fault::PageRequestLost, Fault::PageRequestRepeated]);
@@ -160,9 +183,8 @@ fn try_again(world: &mut World, tab: usize, shown: &Shown) -> Result<(), Broken>
 
 /// The shopper is on the bank's page, and says yes or no.
 fn confirm(world: &mut World, tab: usize, shown: &Shown) {
-    let intent = shown.intent;
     let waits =
-        |object: &crate::bank::Object| object.intent == Some(intent) && object.status == Status::Pending;
+        |object: &Object| Some(&object.id) == shown.object.as_ref() && object.status == Status::Pending;
     let Some(index) = world.bank.objects.iter().position(waits) else { return };
     let refused = world.meet(&[Fault::CardRefused]).is_some();
     let held = world.size.held;
@@ -184,6 +206,18 @@ fn shown(checkout: &CheckoutRecord, intent: &IntentRecord) -> Shown {
         amount: checkout.amount,
         submit_key: intent.submit_key,
         state: intent.state.name(),
+        object: match &intent.state {
+            State::RequiresAction { object, .. } => Some(object.clone()),
+            State::Created
+            | State::Processing { .. }
+            | State::Confirming { .. }
+            | State::Authorized { .. }
+            | State::NeedsReview { .. }
+            | State::Succeeded { .. }
+            | State::Declined { .. }
+            | State::Canceled { .. }
+            | State::Expired { .. } => None,
+        },
     }
 }
 
@@ -207,12 +241,12 @@ pub(crate) fn finished(world: &mut World, node: usize, job: Job, done: Done) -> 
         }
         (Job::Create(asked), Done::Created(outcome)) => {
             if let CheckoutOutcome::Answer { answer, .. } = &outcome {
-                world.checker.on_answer(KeyKind::CreateCheckout, asked.0.key.as_str(), answer)?;
+                world.checker.on_answer(&world.rows, &asked.0, answer)?;
             }
         }
         (Job::TryAgain { tab, key, .. }, Done::Tried(outcome)) => {
             if let IntentOutcome::Answer { answer, .. } = &outcome {
-                world.checker.on_answer(KeyKind::CreateIntent, key.key.as_str(), answer)?;
+                world.checker.on_answer(&world.rows, &key, answer)?;
             }
             // The page loads again.
             world.tabs[tab].shown = None;
@@ -262,7 +296,7 @@ fn submitted(world: &mut World, job: &Job, outcome: &SubmitOutcome) -> Result<()
     match outcome {
         SubmitOutcome::Known { checkout, intent, answer } => {
             if let Some(answer) = answer {
-                world.checker.on_answer(KeyKind::Submit, submission.key.key.as_str(), answer)?;
+                world.checker.on_answer(&world.rows, &submission.key, answer)?;
             }
             hears(world, job, checkout, intent)
         }

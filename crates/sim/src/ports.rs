@@ -12,8 +12,8 @@ use std::{
 use async_trait::async_trait;
 use engine::{Answers, Delivery, Ids, Mail, Sender, Webhook};
 use payment::{
-    AttemptId, CheckoutId, IntentId, Money, ObjectId, ObjectStatus, OperationId, ProviderKey,
-    RefundObservation, SubmitKey,
+    AttemptId, CheckoutId, IntentId, Money, ObjectId, ObjectStatus, OperationId, ProviderAccount,
+    ProviderKey, RefundObservation, SubmitKey,
 };
 use providers::{Account, Encoded, Notice, Outgoing, Page, PayRequest, Provider, RefundRequest, Reply, Span};
 use store::{
@@ -26,6 +26,7 @@ use crate::{
     bank,
     check::Broken,
     desk::{BankAnswer, Call, Desk, Message, Request, Verdict, Wait},
+    merchants::{ACCOUNT, OTHER_ACCOUNT},
     sqlite::Twins,
     time::Time,
     wire,
@@ -312,6 +313,20 @@ impl Merchants {
     /// These are all.
     pub fn new(merchants: Vec<MerchantRecord>) -> Self {
         Self(Arc::new(Mutex::new(merchants)))
+    }
+
+    /// Their money goes to another account from now on, or to the first one again.
+    pub fn change_account(&self) {
+        for merchant in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            let other = if merchant.account.as_str() == ACCOUNT { OTHER_ACCOUNT } else { ACCOUNT };
+            merchant.account = ProviderAccount::parse(other).unwrap_or_else(|_| unreachable!("digits"));
+        }
+    }
+
+    /// The account that the first one's money goes to now.
+    pub fn account(&self) -> String {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.first().map(|merchant| merchant.account.as_str().to_owned()).unwrap_or_default()
     }
 
     /// A copy of all.

@@ -6,12 +6,12 @@ use engine::{
     Accepted, CheckoutOutcome, Claim, Driven, Engine, EngineError, Grounds, IntentOutcome, OutOfReach,
     Released, Resolved, Submission, SubmitOutcome, Swept, Verdict,
 };
-use payment::{CheckoutId, IntentId, OrderId};
+use payment::{CheckoutId, IntentId, Money, OperationKind, OrderId};
 use store::{
     CheckoutRecord, ClaimedEffect, ClaimedNotice, IntentRecord, KeyUse, MerchantRecord, Tenant, Terms,
 };
 
-use crate::desk::Wait;
+use crate::desk::{BankAnswer, Wait};
 
 /// What a server is to do.
 #[derive(Clone, Debug)]
@@ -47,12 +47,14 @@ pub enum Job {
     ClaimEffects,
     /// It delivers one.
     Deliver(Box<ClaimedEffect>),
-    /// It sweeps a merchant's account.
+    /// It sweeps every account of a merchant.
     Sweep(Box<MerchantRecord>),
     /// It ends what has expired.
     Expire,
     /// It gives extra charges back.
     Extras,
+    /// The shop wants a capture, a cancel or a refund.
+    FollowUp { tenant: Tenant, intent: IntentId, kind: OperationKind, amount: Option<Money> },
     /// A person says what became of something.
     Resolve { id: String, verdict: Verdict },
 }
@@ -114,6 +116,7 @@ impl Job {
             Self::Sweep(_) => "sweeps an account",
             Self::Expire => "ends what has expired",
             Self::Extras => "gives extra charges back",
+            Self::FollowUp { .. } => "takes the shop's wish",
             Self::Resolve { .. } => "takes a person's word",
         }
     }
@@ -137,6 +140,7 @@ impl Job {
             | Self::Sweep(_)
             | Self::Expire
             | Self::Extras
+            | Self::FollowUp { .. }
             | Self::Resolve { .. } => None,
         }
     }
@@ -186,12 +190,20 @@ impl Job {
             Self::Deliver(effect) => {
                 running(async move { engine.deliver(*effect).await.map(|()| Done::Nothing) })
             }
-            Self::Sweep(merchant) => {
-                running(async move { Ok(Done::Swept(engine.sweep_merchant(&merchant).await?)) })
-            }
+            Self::Sweep(merchant) => running(async move {
+                let swept = engine.sweep_merchant(&merchant).await?;
+                for left in engine.left_accounts().await? {
+                    engine.sweep_left(&left).await?;
+                }
+                Ok(Done::Swept(swept))
+            }),
             Self::Expire => running(async move { engine.expire().await.map(|_| Done::Nothing) }),
             Self::Extras => running(async move {
                 engine.refund_extras(&mut OutOfReach::default()).await.map(|_| Done::Nothing)
+            }),
+            Self::FollowUp { tenant, intent, kind, amount } => running(async move {
+                let reason = "the shop wants it".to_owned();
+                engine.open_follow_up(&tenant, intent, kind, amount, reason).await.map(|_| Done::Nothing)
             }),
             Self::Resolve { id, verdict } => running(async move {
                 let reason = "read in the bank's dashboard".to_owned();
@@ -222,6 +234,10 @@ pub struct Task {
     pub running: Running,
     /// What it waits for; none while its call is under way.
     pub wait: Option<Wait>,
+    /// What it hears where the answer to its call never comes.
+    pub lost: Option<BankAnswer>,
+    /// Whether the database failed it.
+    pub failed_by_store: bool,
     /// Everything it got so far, in one number: with its job it says what it will do.
     pub history: u64,
 }

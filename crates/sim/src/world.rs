@@ -6,7 +6,7 @@ use std::{
 };
 
 use engine::{Engine, Gates, Listings, Settings, Vault};
-use payment::{CheckoutId, Holder, IntentId, Money, RetryPolicy, StateName, SubmitKey};
+use payment::{CheckoutId, Holder, IntentId, Money, ObjectId, RetryPolicy, StateName, SubmitKey};
 use rustc_hash::FxHasher;
 use store::{MemoryStore, Rows};
 
@@ -29,6 +29,8 @@ use crate::{
 pub const LEASE_MS: i64 = 30 * SECOND;
 /// How long after the first submit something may be sent, ms.
 pub const EXECUTE_MS: i64 = 15 * MINUTE;
+/// How far apart two listings are that prove something, ms.
+pub const LISTING_GAP_MS: i64 = 5 * MINUTE;
 /// A silence that puts the gate down, ms.
 pub const GAP_MS: i64 = MINUTE;
 const RETRY: RetryPolicy = RetryPolicy { base_ms: SECOND, max_ms: 5 * MINUTE };
@@ -132,6 +134,8 @@ pub(crate) struct Shown {
     pub(crate) amount: Money,
     pub(crate) submit_key: SubmitKey,
     pub(crate) state: StateName,
+    /// The bank's object whose page it leads to.
+    pub(crate) object: Option<ObjectId>,
 }
 
 #[derive(Clone, Debug, Default, Hash)]
@@ -338,7 +342,7 @@ impl World {
                 retry: RETRY,
                 token_life_ms: HOUR,
                 token_margin_ms: 10 * MINUTE,
-                listing_gap_ms: 5 * MINUTE,
+                listing_gap_ms: LISTING_GAP_MS,
                 review_after_ms: DAY,
                 intents_per_checkout: 10,
                 most_unfinished: 10,

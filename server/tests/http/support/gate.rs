@@ -14,7 +14,7 @@ impl World {
     /// A start after a silence.
     pub async fn gate_down(&self) {
         let accounts = self.accounts().await;
-        let starts = |gap_ms| self.store.start(Start { accounts: accounts.clone(), gap_ms });
+        let starts = |gap_ms| self.store.start(Start { own: accounts.clone(), left: Vec::new(), gap_ms });
         starts(0).await.unwrap();
         // A silence of any length puts the gate down.
         assert!(starts(-1).await.unwrap());

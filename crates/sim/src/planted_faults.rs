@@ -1,0 +1,43 @@
+//! Faults planted on purpose: each is chosen, and histories are played until one breaks an invariant.
+
+use planted::Fault;
+
+use crate::{
+    check::Broken,
+    histories::{Worlds, play_all},
+};
+
+/// What came of one.
+#[derive(Clone, Debug)]
+pub struct Hunted {
+    /// Its name.
+    pub name: &'static str,
+    /// What it breaks, in words.
+    pub breaks: &'static str,
+    /// The layers that were off with it.
+    pub with: Vec<&'static str>,
+    /// The first invariant that was found broken, and after how many histories; none if it was not found.
+    pub found: Option<(Broken, u64)>,
+}
+
+/// Hunts each of them, with at most so many histories.
+pub fn hunt(most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hunted> {
+    let mut all = Vec::new();
+    for fault in Fault::ALL {
+        let mut chosen = vec![*fault];
+        chosen.extend(fault.with());
+        planted::choose(&chosen);
+        let mut found = None;
+        for worlds in [Worlds::Drawn] {
+            let told = play_all(worlds, 0..most, threads, true);
+            let first = told.violations.into_iter().next();
+            found = first.map(|violation| (violation.broken, violation.seed + 1));
+        }
+        planted::choose(&[]);
+        let with = fault.with().iter().map(|layer| layer.name()).collect();
+        let hunted = Hunted { name: fault.name(), breaks: fault.breaks(), with, found };
+        tell(&hunted);
+        all.push(hunted);
+    }
+    all
+}

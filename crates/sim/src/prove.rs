@@ -1,0 +1,216 @@
+//! The proof as a whole: histories in memory and over SQLite, the small worlds, the planted faults, one table, and one line of JSON.
+
+use std::time::Instant;
+
+use payment::StateName;
+use serde::Serialize;
+
+use crate::{
+    choices::Choices,
+    explore::{BOUNDS, explore as explore_world},
+    fault::Fault,
+    histories::{self, Told, Worlds, play_all},
+    seldom,
+    sqlite::File,
+    world::Size,
+};
+
+/// Threads that play.
+const THREADS: usize = 2;
+/// States of one small world after which it is called too large to explore.
+const MOST_STATES: u64 = 20_000_000;
+/// Histories after which a planted fault counts as missed.
+pub const MOST_HUNTED: u64 = 100_000;
+/// Of so many histories in memory, one is played over SQLite, too.
+const OVER_SQLITE: u64 = 20;
+
+/// The last line.
+#[derive(Serialize)]
+struct Line {
+    histories: u64,
+    steps: u64,
+    faults: u64,
+    states: u64,
+    planted: usize,
+    found: usize,
+    violations: u64,
+    seconds: u64,
+}
+
+/// What the planted faults came to.
+#[derive(Default)]
+pub struct Hunt {
+    /// How many were planted.
+    pub planted: usize,
+    /// Those that no history found.
+    pub missed: Vec<&'static str>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long it takes is told, and decides nothing")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Runs everything; whether all is well.
+pub fn prove(seeds: u64, from: u64) -> bool {
+    let began = now();
+    std::panic::set_hook(Box::new(|_| {}));
+    println!("histories in memory: {seeds}, from seed {from}");
+    let told = play_all(Worlds::Drawn, from..from.saturating_add(seeds), THREADS, false);
+    let per_second = rate(told.histories, began);
+    println!("  {} steps, {per_second} histories a second, {} broken", told.steps, told.broken);
+    tell_violations(&told);
+    let (on_file, differing) = over_sqlite(from, seeds / OVER_SQLITE);
+    let never = tell_met(&told, seeds);
+    let states = explore();
+    let hunt = hunt(MOST_HUNTED);
+    let violations = told.broken + differing + u64::from(states.is_none());
+    let line = Line {
+        histories: told.histories + on_file,
+        steps: told.steps,
+        faults: told.met.iter().flatten().sum(),
+        states: states.unwrap_or(0),
+        planted: hunt.planted,
+        found: hunt.planted - hunt.missed.len(),
+        violations,
+        seconds: began.elapsed().as_secs(),
+    };
+    match serde_json::to_string(&line) {
+        Ok(line) => println!("{line}"),
+        Err(error) => println!("{error}"),
+    }
+    violations == 0 && hunt.missed.is_empty() && never == 0
+}
+
+fn rate(count: u64, began: Instant) -> u64 {
+    count * 1_000 / u64::try_from(began.elapsed().as_millis()).unwrap_or(1).max(1)
+}
+
+fn tell_violations(told: &Told) {
+    for violation in &told.violations {
+        println!("  seed {}: {}", violation.seed, violation.broken);
+    }
+}
+
+/// Plays histories over SQLite beside memory; how many, and how many were not the same or broke something.
+fn over_sqlite(from: u64, count: u64) -> (u64, u64) {
+    let began = now();
+    let play = |seeds: std::ops::Range<u64>| {
+        let file = match File::new() {
+            Ok(file) => file,
+            Err(error) => {
+                println!("  no file: {error}");
+                return 1;
+            }
+        };
+        let mut broken = 0;
+        for seed in seeds {
+            let found = match file.compare(seed, |choices: &mut Choices| Size::drawn(choices)) {
+                Ok(compared) => compared.ended.broken.map(|broken| broken.to_string()),
+                Err(differs) => Some(differs),
+            };
+            if let Some(found) = found {
+                println!("  seed {seed} over SQLite: {found}");
+                broken += 1;
+            }
+        }
+        broken
+    };
+    let half = from.saturating_add(count / 2);
+    let broken = std::thread::scope(|scope| {
+        let first = scope.spawn(|| play(from..half));
+        let second = play(half..from.saturating_add(count));
+        first.join().unwrap_or(1) + second
+    });
+    println!(
+        "over SQLite: {count} histories, {} a second, {broken} broken or not the same",
+        rate(count, began)
+    );
+    (count, broken)
+}
+
+/// How often each fault was met, by the state of the newest intent; how many of them never were where they should have been.
+fn tell_met(told: &Told, histories: u64) -> usize {
+    println!("faults, by the state of the newest intent:");
+    let names: Vec<_> = StateName::ALL.iter().map(|state| state.as_str()).chain(["none yet"]).collect();
+    println!("  {:48} {}", "", names.join(" "));
+    let mut never = 0;
+    for fault in Fault::ALL {
+        let row = &told.met[*fault as usize];
+        let cells: Vec<_> = names
+            .iter()
+            .zip(row)
+            .map(|(name, times)| format!("{times:>width$}", width = name.len()))
+            .collect();
+        println!("  {:48} {}", fault.words(), cells.join(" "));
+        if histories >= seldom::ENOUGH {
+            for (state, times) in names.iter().zip(row) {
+                if *times == 0 && !seldom::is_seldom(*fault, state) {
+                    println!("  NEVER MET: {} while an intent is {state}", fault.words());
+                    never += 1;
+                }
+            }
+        }
+    }
+    never
+}
+
+/// Explores every small world; how many states there are, or none where something broke or a world was too large.
+pub fn explore() -> Option<u64> {
+    let mut states = 0;
+    for bounds in BOUNDS {
+        let began = now();
+        let found = explore_world(bounds, THREADS, MOST_STATES);
+        let whole = if found.complete { "complete" } else { "NOT COMPLETE" };
+        println!("every course of {}: {whole}", bounds.name);
+        println!("  {} states, {} courses, {} s", found.states, found.courses, began.elapsed().as_secs());
+        if let Some((broken, decisions)) = found.broken {
+            println!("  {broken}");
+            for line in crate::explore::replay(bounds, decisions).1.story.lines() {
+                println!("  {line}");
+            }
+        }
+        if !found.complete {
+            return None;
+        }
+        states += found.states;
+    }
+    Some(states)
+}
+
+/// Hunts the planted faults, and tells of each what found it.
+#[cfg(planted)]
+pub fn hunt(most: u64) -> Hunt {
+    println!("planted faults, at most {most} histories each:");
+    let hunted = crate::planted_faults::hunt(most, THREADS, |hunted| {
+        let with =
+            if hunted.with.is_empty() { String::new() } else { format!(" with {}", hunted.with.join(", ")) };
+        match &hunted.found {
+            Some((broken, after)) => {
+                println!(
+                    "  {:30} invariant {:>2} after {after:>6} histories{with}",
+                    hunted.name, broken.invariant
+                );
+            }
+            None => println!("  {:30} MISSED{with}: {}", hunted.name, hunted.breaks),
+        }
+    });
+    let missed = hunted.iter().filter(|hunted| hunted.found.is_none()).map(|hunted| hunted.name).collect();
+    Hunt { planted: hunted.len(), missed }
+}
+
+/// This build has no planted faults.
+#[cfg(not(planted))]
+pub fn hunt(_: u64) -> Hunt {
+    println!("planted faults: none in this build; it is made with --cfg planted");
+    Hunt::default()
+}
+
+/// Tells the story of a seed; whether it broke nothing.
+pub fn replay(seed: u64) -> bool {
+    let (ended, world) = histories::world(Worlds::Drawn, seed, true).run();
+    for line in world.story.lines() {
+        println!("{line}");
+    }
+    ended.broken.is_none()
+}
