@@ -280,7 +280,7 @@ impl Engine {
         let (object, named) = (seen.object.clone(), seen.intent);
         let standing = self.store.standing(tenant.clone(), account.clone(), object, named).await?;
         match &standing.intent {
-            Some((intent, _)) if !is_strange(intent, &seen) => {
+            Some((intent, operation)) if !is_strange(intent, operation, account, &seen) => {
                 let id = intent.id;
                 if self.is_news(&standing, account, &seen).await? && !planted::is(Fault::SweepPassesOverOurs)
                 {

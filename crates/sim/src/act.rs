@@ -387,7 +387,10 @@ impl World {
                 Ok(())
             }
             Event::FollowUp(intent) => page::follow_up(self, intent),
-            Event::Person => self.person_decides().map(drop),
+            Event::Person => {
+                self.checker.hasty = true;
+                self.person_decides().map(drop)
+            }
             Event::ChangeAccount => self.change_account(),
             Event::Stranger(order) => {
                 self.meets(Fault::StrangerPays);
@@ -548,7 +551,7 @@ impl World {
             }
             Some(fault @ (Fault::WrongSum | Fault::WrongOwner)) => {
                 let answer = self.bank_does(&call)?;
-                if self.is_over(&answer) { answer } else { answer.mixed_up(fault) }
+                if self.is_over(&answer) { answer } else { self.mixed_up(answer, fault) }
             }
             Some(fault) => {
                 self.bank_does(&call)?;
@@ -557,6 +560,18 @@ impl World {
             None => self.bank_does(&call)?,
         };
         self.poll(index, Verdict::Bank(answer))
+    }
+
+    /// An answer about a payment with what does not belong to it: another sum, or somebody else's payment in its place.
+    fn mixed_up(&self, answer: BankAnswer, fault: Fault) -> BankAnswer {
+        let BankAnswer::Payment(Reply::Object(seen)) = &answer else { return answer };
+        let other = self.bank.objects.iter().find(|object| object.id != seen.object);
+        match other {
+            Some(other) if fault == Fault::WrongOwner => {
+                BankAnswer::Payment(Reply::Object(self.bank.shown(other)))
+            }
+            Some(_) | None => answer.mixed_up(fault),
+        }
     }
 
     /// Whether an answer is about an intent that is over, or that stands before a person. Money that comes after the end, and money that

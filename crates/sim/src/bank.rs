@@ -170,6 +170,8 @@ pub enum Fate {
     Becomes(Status),
     /// The bank falls ill over it, does nothing, and says so to this key for ever.
     FallsIll,
+    /// It takes its course, with another sum.
+    TakesAnotherSum,
     /// The request is called wrong.
     Refused,
 }
@@ -291,8 +293,13 @@ impl Bank {
                 return rejected("The token is dead");
             }
         }
+        let mut amount = order.amount;
         let status = match fate(order) {
             Fate::Becomes(status) => status,
+            Fate::TakesAnotherSum => {
+                amount = Money::from_minor(amount.minor() + 1, amount.currency()).unwrap_or(amount);
+                Status::Succeeded
+            }
             Fate::FallsIll => {
                 self.keep(request, Made::Nothing, now);
                 return ill();
@@ -313,7 +320,7 @@ impl Bank {
             intent: Some(order.intent),
             checkout: Some(order.checkout),
             order: order.order.clone(),
-            amount: order.amount,
+            amount,
             status,
             took_money: status == Status::Succeeded,
             made_at: now.plus_ms(self.ahead_ms),
@@ -439,7 +446,7 @@ impl Bank {
     }
 
     /// A payment as the bank shows it.
-    fn shown(&self, object: &Object) -> Observation {
+    pub fn shown(&self, object: &Object) -> Observation {
         Observation {
             object: object.id.clone(),
             status: object.status.shown(),

@@ -119,6 +119,8 @@ pub struct Checker {
     pub received: Vec<Message>,
     /// Whether the merchant ever took another account: what others take in one that he left is none of ours.
     pub moved: bool,
+    /// Whether a person spoke while things still went wrong, perhaps before the bank could be asked.
+    pub hasty: bool,
     /// When the rows became an older copy of themselves, last.
     restored: Option<Timestamp>,
 }
@@ -504,18 +506,57 @@ impl Checker {
             intent.state,
             State::Canceled { reason: CanceledReason::NotExecuted | CanceledReason::Absent }
         );
+        // Money of another sum is nobody's success: it stands before a person.
+        let asked = object.is_some_and(|object| stands_before_a_person(rows, object));
         // A straggler may still make an object whose page nobody has the way to: it takes no money, and ends by itself.
         let harmless = object.is_none_or(|object| {
             !object.took_money && matches!(object.status, Status::Expired | Status::Pending)
         });
-        must!(8, !unsent || harmless, "{} was executed: {object:?}", intent.id);
+        must!(8, !unsent || harmless || asked, "{} was executed: {object:?}", intent.id);
         let ended_free = intent.state.is_terminal() && intent.state.stance() == Stance::Free;
         // What the bank took back before anybody asked is not there to be known.
         let took = object.is_some_and(|object| object.took_money && object.status == Status::Succeeded);
-        must!(8, !(ended_free && took) || fickle, "{} is {:?}, and took money", intent.id, intent.state);
+        must!(
+            8,
+            !(ended_free && took) || fickle || asked,
+            "{} is {:?}, and took money",
+            intent.id,
+            intent.state
+        );
         let charged = rows.charges.values().any(|charge| charge.intent == intent.id);
-        must!(16, !took || charged, "{} took money, and nobody wrote it down", intent.id);
+        must!(16, !took || charged || asked, "{} took money, and nobody wrote it down", intent.id);
         let succeeded = intent.state.name() == StateName::Succeeded;
+        let judged = |event: &str| {
+            let mut lines = rows.journal.iter().filter(|((_, of, _), _)| *of == intent.id);
+            lines.any(|(_, row)| row.line.event == event)
+        };
+        let by = match &intent.state {
+            State::Succeeded { object, .. } => bank.objects.iter().find(|other| other.id == *object),
+            State::Created
+            | State::Processing { .. }
+            | State::RequiresAction { .. }
+            | State::Confirming { .. }
+            | State::Authorized { .. }
+            | State::NeedsReview { .. }
+            | State::Declined { .. }
+            | State::Canceled { .. }
+            | State::Expired { .. } => None,
+        };
+        let other_sum = by.is_some_and(|object| object.amount != intent.amount);
+        must!(
+            8,
+            !(succeeded && other_sum) || judged("judged_charged"),
+            "{} succeeded by {object:?}",
+            intent.id
+        );
+        let told = object.is_some_and(|object| object.status == Status::Declined && !object.fickle);
+        let known = told && self.restored.is_none() && !self.hasty;
+        must!(
+            17,
+            !(known && judged("judged_not_charged")),
+            "a person had to say what the bank says of {}",
+            intent.id
+        );
         let ever = object.is_some_and(|object| object.took_money);
         must!(1, !succeeded || ever, "{} succeeded, and took no money", intent.id);
         Ok(())
@@ -560,7 +601,8 @@ impl Checker {
         for object in bank.objects.iter().filter(ours).filter(|object| object.status == Status::Succeeded) {
             let charged = rows.charges.values().any(|charge| charge.object == object.id);
             let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);
-            must!(16, charged || stranger, "nobody knows of {object:?}");
+            let asked = stands_before_a_person(rows, object);
+            must!(16, charged || stranger || asked, "nobody knows of {object:?}");
         }
         let alive = |status: Status| matches!(status, Status::Pending | Status::Slow | Status::Held);
         for object in bank.objects.iter().filter(|object| alive(object.status)) {
@@ -615,6 +657,15 @@ impl Checker {
             .map(|message| message.id)
             .collect()
     }
+}
+
+/// Whether money stands before a person: as a stranger's, or as a payment's that is not what was asked for.
+fn stands_before_a_person(rows: &Rows, object: &Object) -> bool {
+    let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);
+    let mut operations = rows.operations.values();
+    stranger
+        || operations
+            .any(|operation| Some(operation.intent) == object.intent && operation.stage == Stage::Review)
 }
 
 /// Whether an open operation waits for the shopper or for a capture, not for us.

@@ -47,6 +47,7 @@ faults! {
     TurnedAway => "somebody on the way answers 403 for the bank",
     CardRefused => "the card's bank says no",
     RequestRefused => "the bank calls the request wrong",
+    TakesAnotherSum => "the bank takes another sum",
     FallsIll => "the bank says 500 to this key for ever",
     ThreeDs => "the bank wants the shopper on its page",
     Slow => "the bank takes its time",
@@ -91,8 +92,18 @@ impl Rates {
             rates.per_mille[*fault as usize] = drawn;
             rates.left[*fault as usize] = u32::MAX;
         }
-        // A copy of before cannot know an account that was taken and left since: docs/proof.md says so.
-        rates.left[Fault::AccountChanged as usize] = 1;
+        // Not yet among the others: docs/proof.md says what was found with it, and what is left.
+        rates.left[Fault::AccountChanged as usize] = 0;
+        rates
+    }
+
+    /// These happen often, and nothing else does.
+    pub fn often(faults: &[Fault]) -> Self {
+        let mut rates = Self::none();
+        for fault in faults {
+            rates.per_mille[*fault as usize] = 350;
+            rates.left[*fault as usize] = u32::MAX;
+        }
         rates
     }
 

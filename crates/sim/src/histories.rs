@@ -24,6 +24,10 @@ const MAX_VIOLATIONS: usize = 20;
 pub enum Worlds {
     /// Each seed draws its own size and its own faults.
     Drawn,
+    /// One server whose database becomes an old copy again and again.
+    Restoring,
+    /// Two servers of a merchant who takes another account.
+    Moving,
     /// Two servers, two tabs, one checkout; each seed draws its own faults.
     Small,
 }
@@ -100,6 +104,8 @@ pub fn world(worlds: Worlds, seed: u64, tells: bool) -> World {
     let mut choices = Choices::from_seed(seed);
     let size = match worlds {
         Worlds::Drawn => Size::drawn(&mut choices),
+        Worlds::Restoring => Size::restoring(),
+        Worlds::Moving => Size::moving(),
         Worlds::Small => Size::small(&mut choices),
     };
     World::in_memory(size, choices, tells)

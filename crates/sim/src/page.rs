@@ -54,7 +54,14 @@ fn terms(number: usize, dear: bool, held: bool) -> Terms {
 
 /// What becomes of a payment that is new at the bank.
 pub(crate) fn fate(choices: &mut Choices, rates: &mut Rates, _: &Order, met: &mut Option<Fault>) -> Fate {
-    let possible = [Fault::CardRefused, Fault::ThreeDs, Fault::Slow, Fault::RequestRefused, Fault::FallsIll];
+    let possible = [
+        Fault::CardRefused,
+        Fault::ThreeDs,
+        Fault::Slow,
+        Fault::RequestRefused,
+        Fault::FallsIll,
+        Fault::TakesAnotherSum,
+    ];
     *met = rates.meet(choices, &possible);
     match met {
         Some(Fault::CardRefused) => Fate::Becomes(Status::Declined),
@@ -62,6 +69,7 @@ pub(crate) fn fate(choices: &mut Choices, rates: &mut Rates, _: &Order, met: &mu
         Some(Fault::Slow) => Fate::Becomes(Status::Slow),
         Some(Fault::RequestRefused) => Fate::Refused,
         Some(Fault::FallsIll) => Fate::FallsIll,
+        Some(Fault::TakesAnotherSum) => Fate::TakesAnotherSum,
         Some(_) | None => Fate::Becomes(Status::Succeeded),
     }
 }

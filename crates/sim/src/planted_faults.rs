@@ -28,10 +28,15 @@ pub fn hunt(most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hun
         chosen.extend(fault.with());
         planted::choose(&chosen);
         let mut found = None;
-        for worlds in [Worlds::Drawn] {
-            let told = play_all(worlds, 0..most, threads, true);
-            let first = told.violations.into_iter().next();
-            found = first.map(|violation| (violation.broken, violation.seed + 1));
+        let mut played = 0;
+        for worlds in [Worlds::Drawn, Worlds::Restoring, Worlds::Moving] {
+            let share = most / 3;
+            let told = play_all(worlds, 0..share, threads, true);
+            if let Some(first) = told.violations.into_iter().next() {
+                found = Some((first.broken, played + first.seed + 1));
+                break;
+            }
+            played += share;
         }
         planted::choose(&[]);
         let with = fault.with().iter().map(|layer| layer.name()).collect();

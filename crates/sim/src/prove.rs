@@ -60,13 +60,23 @@ pub fn prove(seeds: u64, from: u64) -> bool {
     let per_second = rate(told.histories, began);
     println!("  {} steps, {per_second} histories a second, {} broken", told.steps, told.broken);
     tell_violations(&told);
+    let (mut others, mut others_broken) = (0, 0);
+    for (worlds, what) in [
+        (Worlds::Restoring, "one server whose backups are restored"),
+        (Worlds::Moving, "two servers of a merchant who takes another account"),
+    ] {
+        let told = play_all(worlds, from..from.saturating_add(seeds / OVER_SQLITE), THREADS, false);
+        println!("{what}: {} histories, {} broken", told.histories, told.broken);
+        tell_violations(&told);
+        (others, others_broken) = (others + told.histories, others_broken + told.broken);
+    }
     let (on_file, differing) = over_sqlite(from, seeds / OVER_SQLITE);
     let never = tell_met(&told, seeds);
     let states = explore();
     let hunt = hunt(MOST_HUNTED);
-    let violations = told.broken + differing + u64::from(states.is_none());
+    let violations = told.broken + others_broken + differing + u64::from(states.is_none());
     let line = Line {
-        histories: told.histories + on_file,
+        histories: told.histories + others + on_file,
         steps: told.steps,
         faults: told.met.iter().flatten().sum(),
         states: states.unwrap_or(0),

@@ -76,6 +76,27 @@ impl Size {
         }
     }
 
+    /// One server whose requests are late and whose database becomes an old copy again and again.
+    pub fn restoring() -> Self {
+        Self {
+            nodes: 1,
+            tabs: 1,
+            orders: 1,
+            steps: 80,
+            rates: Rates::often(&[Fault::Restored, Fault::RequestLate, Fault::PageAnswerLost]),
+            deeds: None,
+            held: false,
+            refund_extras: false,
+            lively: false,
+        }
+    }
+
+    /// Two servers of a merchant who takes another account while answers are lost.
+    pub fn moving() -> Self {
+        let rates = Rates::often(&[Fault::AccountChanged, Fault::AnswerLost, Fault::ErrorAfter]);
+        Self { nodes: 2, lively: true, rates, ..Self::restoring() }
+    }
+
     /// Two servers, two tabs, one checkout: the world whose speed is measured.
     pub fn small(choices: &mut Choices) -> Self {
         let rates = Rates::drawn(choices);

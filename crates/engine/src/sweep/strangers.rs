@@ -4,7 +4,7 @@
 use payment::{ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp};
 use planted::Fault;
 use providers::{Account, Reply};
-use store::{IntentRecord, Resolution, Standing, StrangerRecord, Tenant};
+use store::{IntentRecord, OperationRecord, Resolution, Standing, StrangerRecord, Tenant};
 
 use crate::{Engine, EngineError, listing::OurTime, observe::status_words};
 
@@ -160,9 +160,16 @@ fn tell_taken(found: &StrangerRecord) {
         "money was taken that no payment of ours asked for; `payonce review` shows it, and its order takes no dispatch");
 }
 
-/// Whether an object names an intent that is not waiting for any, and contradicts what it asked for.
-pub(super) fn is_strange(intent: &IntentRecord, seen: &Observation) -> bool {
+/// Whether an object names an intent that is not waiting for any in this account, and contradicts what it asked for. After a restore the
+/// merchant may have moved: then the intent asks elsewhere, and would be sent there.
+pub(super) fn is_strange(
+    intent: &IntentRecord,
+    operation: &OperationRecord,
+    account: &ProviderAccount,
+    seen: &Observation,
+) -> bool {
     let terms = Terms { intent: intent.id, amount: intent.amount };
-    let waits = !intent.state.is_terminal() && intent.state != State::Created;
+    let asks_here = operation.frozen.as_ref().is_some_and(|frozen| frozen.account == *account);
+    let waits = asks_here && !intent.state.is_terminal() && intent.state != State::Created;
     !waits && seen.mismatch(&terms).is_some()
 }
