@@ -510,7 +510,7 @@ impl Checker {
         let asked = object.is_some_and(|object| stands_before_a_person(rows, object));
         // A straggler may still make an object whose page nobody has the way to: it takes no money, and ends by itself.
         let harmless = object.is_none_or(|object| {
-            !object.took_money && matches!(object.status, Status::Expired | Status::Pending)
+            object.fickle || !object.took_money && matches!(object.status, Status::Expired | Status::Pending)
         });
         must!(8, !unsent || harmless || asked, "{} was executed: {object:?}", intent.id);
         let ended_free = intent.state.is_terminal() && intent.state.stance() == Stance::Free;
@@ -557,7 +557,7 @@ impl Checker {
             "a person had to say what the bank says of {}",
             intent.id
         );
-        let ever = object.is_some_and(|object| object.took_money);
+        let ever = by.is_some_and(|object| object.took_money);
         must!(1, !succeeded || ever, "{} succeeded, and took no money", intent.id);
         Ok(())
     }
@@ -596,15 +596,21 @@ impl Checker {
 
     /// 16: what took money is a charge, or stands before a person.
     fn check_objects(&self, rows: &Rows, bank: &Bank) -> Result<(), Broken> {
-        // Somebody else's payment that came back to life long after its end is nobody's.
-        let ours = |object: &&Object| object.intent.is_some() || !(object.fickle || self.moved);
+        // What came back to life long after its end is known only where its intent is: not somebody else's payment, nor one that a
+        // restored copy has forgotten.
+        let known = |intent: IntentId| rows.intents.values().any(|row| row.id == intent);
+        let ours = |object: &&Object| match object.intent {
+            Some(intent) => known(intent) || !object.fickle,
+            None => !(object.fickle || self.moved),
+        };
         for object in bank.objects.iter().filter(ours).filter(|object| object.status == Status::Succeeded) {
             let charged = rows.charges.values().any(|charge| charge.object == object.id);
             let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);
             let asked = stands_before_a_person(rows, object);
             must!(16, charged || stranger || asked, "nobody knows of {object:?}");
         }
-        let alive = |status: Status| matches!(status, Status::Pending | Status::Slow | Status::Held);
+        // What waits for a shopper takes no money before somebody has the way to its page, and only what is known has one.
+        let alive = |status: Status| matches!(status, Status::Slow | Status::Held);
         for object in bank.objects.iter().filter(|object| alive(object.status)) {
             let linked =
                 rows.operations.values().any(|operation| operation.object.as_ref() == Some(&object.id));
