@@ -28,6 +28,8 @@ pub enum Worlds {
     Restoring,
     /// Two servers of a merchant who takes another account.
     Moving,
+    /// Two servers with a bank that takes another sum.
+    Mistaken,
     /// Two servers, two tabs, one checkout; each seed draws its own faults.
     Small,
 }
@@ -106,6 +108,7 @@ pub fn world(worlds: Worlds, seed: u64, tells: bool) -> World {
         Worlds::Drawn => Size::drawn(&mut choices),
         Worlds::Restoring => Size::restoring(),
         Worlds::Moving => Size::moving(),
+        Worlds::Mistaken => Size::mistaken(),
         Worlds::Small => Size::small(&mut choices),
     };
     World::in_memory(size, choices, tells)

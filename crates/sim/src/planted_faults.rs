@@ -29,8 +29,8 @@ pub fn hunt(most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hun
         planted::choose(&chosen);
         let mut found = None;
         let mut played = 0;
-        for worlds in [Worlds::Drawn, Worlds::Restoring, Worlds::Moving] {
-            let share = most / 3;
+        for worlds in [Worlds::Drawn, Worlds::Restoring, Worlds::Moving, Worlds::Mistaken] {
+            let share = most / 4;
             let told = play_all(worlds, 0..share, threads, true);
             if let Some(first) = told.violations.into_iter().next() {
                 found = Some((first.broken, played + first.seed + 1));

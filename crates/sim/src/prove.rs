@@ -64,6 +64,7 @@ pub fn prove(seeds: u64, from: u64) -> bool {
     for (worlds, what) in [
         (Worlds::Restoring, "one server whose backups are restored"),
         (Worlds::Moving, "two servers of a merchant who takes another account"),
+        (Worlds::Mistaken, "two servers with a bank that takes another sum"),
     ] {
         let told = play_all(worlds, from..from.saturating_add(seeds / OVER_SQLITE), THREADS, false);
         println!("{what}: {} histories, {} broken", told.histories, told.broken);

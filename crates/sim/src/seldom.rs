@@ -14,7 +14,6 @@ pub fn is_seldom(fault: Fault, state: &str) -> bool {
 }
 
 const SELDOM: &[(Fault, &[&str])] = &[
-    (Fault::TakesAnotherSum, &["requires_action", "authorized", "needs_review", "none yet"]),
     (
         Fault::NotSent,
         &["requires_action", "authorized", "needs_review", "declined", "canceled", "expired", "none yet"],
@@ -146,6 +145,5 @@ const SELDOM: &[(Fault, &[&str])] = &[
         ],
     ),
     (Fault::PageAnswerLost, &["needs_review", "none yet"]),
-    (Fault::AccountChanged, &["needs_review"]),
     (Fault::Restored, &["needs_review"]),
 ];

@@ -97,6 +97,12 @@ impl Size {
         Self { nodes: 2, lively: true, rates, ..Self::restoring() }
     }
 
+    /// Two servers with a bank that takes another sum than it was asked for, and shows what does not belong to the question.
+    pub fn mistaken() -> Self {
+        let often = [Fault::TakesAnotherSum, Fault::WrongSum, Fault::WrongOwner, Fault::AnswerLost];
+        Self { nodes: 2, tabs: 2, rates: Rates::often(&often), ..Self::restoring() }
+    }
+
     /// Two servers, two tabs, one checkout: the world whose speed is measured.
     pub fn small(choices: &mut Choices) -> Self {
         let rates = Rates::drawn(choices);
