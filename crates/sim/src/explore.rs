@@ -13,9 +13,9 @@ use payment::StateName;
 use rustc_hash::FxHasher;
 
 use crate::{
-    act::{Deed, DueNow, Event, Tick},
     check::Broken,
     choices::{Choices, Made},
+    events::{Deed, DueNow, Event, Tick},
     fault::{Fault, Rates},
     task::{Job, Task},
     time::{MINUTE, SECOND},

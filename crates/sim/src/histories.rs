@@ -121,7 +121,7 @@ pub fn play(world: World) -> (Ended, Met) {
         (ended, world.met)
     }));
     played.unwrap_or_else(|_| {
-        let broken = Broken { invariant: crate::act::FAILS_BY_ITSELF, found: "it panicked".to_owned() };
+        let broken = Broken { invariant: crate::running::FAILS_BY_ITSELF, found: "it panicked".to_owned() };
         let ended = Ended { broken: Some(broken), steps: 0, hash: 0, decisions: Vec::new() };
         (ended, [[0; StateName::ALL.len() + 1]; Fault::ALL.len()])
     })

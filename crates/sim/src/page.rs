@@ -9,10 +9,10 @@ use providers::Method;
 use store::{CheckoutRecord, IntentRecord, KeyUse, Terms};
 
 use crate::{
-    act::Deed,
     bank::{Fate, Object, Status},
     check::Broken,
     choices::Choices,
+    events::Deed,
     fault::{Fault, Rates},
     merchants,
     task::{Done, Job},

@@ -12,11 +12,11 @@ use store::{MemoryStore, Rows};
 
 pub(crate) use crate::ports::Backing;
 use crate::{
-    act::Event,
     bank::Bank,
     check::{Broken, Checker},
     choices::{Choices, Made},
     desk::{BankAnswer, Call, Desk},
+    events::Event,
     fault::{Fault, Rates},
     merchants,
     ports::{CountingIds, Merchants, PlainAnswers, ToBank, ToReceivers, Transactions},

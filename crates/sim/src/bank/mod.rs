@@ -1,18 +1,22 @@
 //! The bank: a ledger of its own that shares no code with the engine. Money is counted here. One object per key as long as it knows the
 //! key; a card token that is dead takes no money; listings lag; what it once said of a key it may say for ever.
 
+mod payments;
+mod refunds;
+
 use std::collections::BTreeMap;
 
 use payment::{
     CheckoutId, Ending, IntentId, Money, NotExecutedReason, ObjectId, ObjectStatus, Observation, OperationId,
-    OrderId, ProviderKey, RefundObservation, RefundStatus, Timestamp, UnknownReason,
+    OrderId, ProviderKey, Timestamp, UnknownReason,
 };
 use providers::{Account, Page, Reply, Span};
+use refunds::refund_shown;
 
 use crate::{
     desk::{BankAnswer, Call, Request},
     time::{DAY, HOUR},
-    wire::{self, Asked, Order},
+    wire::Order,
 };
 
 /// How long a key is known, ms.
@@ -248,25 +252,6 @@ impl Bank {
         }
     }
 
-    fn send(&mut self, request: &Request, now: Timestamp, fate: &mut dyn FnMut(&Order) -> Fate) -> Reply {
-        let known = self.known(request, now);
-        self.arrivals.push(Arrival { request: request.clone(), at: now, first: known.is_none() });
-        match known {
-            Some(Made::Payment(index)) => return Reply::Object(self.shown(&self.objects[index])),
-            Some(Made::Refund(_) | Made::Else) => return rejected("The key was used for something else"),
-            Some(Made::Nothing) => return ill(),
-            Some(Made::Refusal) => return refused(),
-            None => {}
-        }
-        let Some(asked) = wire::read(&request.body) else { return rejected("Unreadable") };
-        match asked {
-            Asked::Pay(order) => self.pay(request, &order, now, fate),
-            Asked::Capture(payment, amount) => self.end_hold(request, &payment, Some(amount), now),
-            Asked::Cancel(payment) => self.end_hold(request, &payment, None, now),
-            Asked::Refund { .. } => rejected("No payment"),
-        }
-    }
-
     fn known(&self, request: &Request, now: Timestamp) -> Option<Made> {
         let known = self.keys.get(&(request.account.id.clone(), request.key))?;
         let made = if known.body == request.body { known.made } else { Made::Else };
@@ -280,148 +265,8 @@ impl Bank {
         );
     }
 
-    fn pay(
-        &mut self,
-        request: &Request,
-        order: &Order,
-        now: Timestamp,
-        fate: &mut dyn FnMut(&Order) -> Fate,
-    ) -> Reply {
-        if let Some(token) = &order.token {
-            let made = self.tokens.get(token);
-            if made.is_none_or(|made| now.since_ms(*made) >= TOKEN_LIFE_MS) {
-                return rejected("The token is dead");
-            }
-        }
-        let mut amount = order.amount;
-        let status = match fate(order) {
-            Fate::Becomes(status) => status,
-            Fate::TakesAnotherSum => {
-                amount = Money::from_minor(amount.minor() + 1, amount.currency()).unwrap_or(amount);
-                Status::Succeeded
-            }
-            Fate::FallsIll => {
-                self.keep(request, Made::Nothing, now);
-                return ill();
-            }
-            Fate::Refused => {
-                self.keep(request, Made::Refusal, now);
-                return refused();
-            }
-        };
-        // Without a card there is nothing to take money from before the shopper has been on the bank's page.
-        let status = if order.token.is_none() { Status::Pending } else { status };
-        let status = if order.held && status == Status::Succeeded { Status::Held } else { status };
-        let index = self.objects.len();
-        self.objects.push(Object {
-            id: object_id("object", index),
-            account: request.account.id.clone(),
-            key: Some(request.key),
-            intent: Some(order.intent),
-            checkout: Some(order.checkout),
-            order: order.order.clone(),
-            amount,
-            status,
-            took_money: status == Status::Succeeded,
-            made_at: now.plus_ms(self.ahead_ms),
-            fickle: false,
-        });
-        self.keep(request, Made::Payment(index), now);
-        Reply::Object(self.shown(&self.objects[index]))
-    }
-
-    /// Somebody else makes a payment in this account that names an order.
-    pub fn stranger_pays(&mut self, account: &str, order: &OrderId, amount: Money, now: Timestamp) -> usize {
-        let index = self.objects.len();
-        self.objects.push(Object {
-            id: object_id("object", index),
-            account: account.to_owned(),
-            key: None,
-            intent: None,
-            checkout: None,
-            order: order.clone(),
-            amount,
-            status: Status::Succeeded,
-            took_money: true,
-            made_at: now.plus_ms(self.ahead_ms),
-            fickle: false,
-        });
-        index
-    }
-
-    fn end_hold(&mut self, request: &Request, id: &ObjectId, take: Option<Money>, now: Timestamp) -> Reply {
-        let Some(index) = self.position(&request.account, id) else { return not_found() };
-        let object = &mut self.objects[index];
-        if object.status != Status::Held || take.is_some_and(|take| take.minor() > object.amount.minor()) {
-            self.keep(request, Made::Refusal, now);
-            return rejected("The payment does not allow it");
-        }
-        match take {
-            Some(amount) => {
-                (object.status, object.took_money, object.amount) = (Status::Succeeded, true, amount);
-            }
-            None => object.status = Status::Canceled,
-        }
-        self.keep(request, Made::Payment(index), now);
-        Reply::Object(self.shown(&self.objects[index]))
-    }
-
-    fn send_refund(&mut self, request: &Request, now: Timestamp) -> Reply<RefundObservation> {
-        let known = self.known(request, now);
-        self.arrivals.push(Arrival { request: request.clone(), at: now, first: known.is_none() });
-        match known {
-            Some(Made::Refund(index)) => return Reply::Object(refund_shown(&self.refunds[index])),
-            Some(Made::Payment(_) | Made::Nothing | Made::Refusal | Made::Else) => {
-                return rejected("The key was used for something else");
-            }
-            None => {}
-        }
-        let Some(Asked::Refund { operation, payment, amount }) = wire::read(&request.body) else {
-            return rejected("Unreadable");
-        };
-        let Some(index) = self.position(&request.account, &payment) else { return not_found() };
-        let object = &self.objects[index];
-        if object.status != Status::Succeeded
-            || self.returned(&payment) + amount.minor() > object.amount.minor()
-        {
-            self.keep(request, Made::Refusal, now);
-            return rejected("More than was taken");
-        }
-        let index = self.refunds.len();
-        self.refunds.push(Refund {
-            id: object_id("refund", index),
-            account: request.account.id.clone(),
-            operation,
-            payment,
-            amount,
-            done: true,
-            made_at: now.plus_ms(self.ahead_ms),
-        });
-        self.keep(request, Made::Refund(index), now);
-        Reply::Object(refund_shown(&self.refunds[index]))
-    }
-
-    /// What was given back of a payment, or is about to be, minor units.
-    pub fn returned(&self, payment: &ObjectId) -> i64 {
-        self.refunds
-            .iter()
-            .filter(|refund| refund.payment == *payment)
-            .map(|refund| refund.amount.minor())
-            .sum()
-    }
-
     fn position(&self, account: &Account, id: &ObjectId) -> Option<usize> {
         self.objects.iter().position(|object| object.id == *id && object.account == account.id)
-    }
-
-    fn query(&self, account: &Account, id: &ObjectId) -> Reply {
-        self.position(account, id)
-            .map_or_else(not_found, |index| Reply::Object(self.shown(&self.objects[index])))
-    }
-
-    fn query_refund(&self, account: &Account, id: &ObjectId) -> Reply<RefundObservation> {
-        let found = self.refunds.iter().find(|refund| refund.id == *id && refund.account == account.id);
-        found.map_or_else(not_found, |refund| Reply::Object(refund_shown(refund)))
     }
 
     fn page<O>(
@@ -457,65 +302,10 @@ impl Bank {
             created_at: Some(object.made_at),
         }
     }
-
-    /// A payment goes on.
-    pub fn moves(&mut self, index: usize, to: Status) {
-        let object = &mut self.objects[index];
-        object.fickle |= object.status.is_over();
-        object.took_money |= to == Status::Succeeded;
-        object.status = to;
-    }
-
-    /// What waits too long ends.
-    pub fn let_go(&mut self, now: Timestamp) {
-        let own_now = now.plus_ms(self.ahead_ms);
-        for object in &mut self.objects {
-            let age_ms = own_now.since_ms(object.made_at);
-            let ends = match object.status {
-                Status::Pending | Status::Slow => age_ms >= PENDING_LIFE_MS,
-                Status::Held => age_ms >= HOLD_LIFE_MS,
-                Status::Succeeded | Status::Declined | Status::Expired | Status::Canceled => false,
-            };
-            if ends {
-                object.status = Status::Expired;
-            }
-        }
-    }
-
-    /// The notification that it would send now about a payment.
-    pub fn notice(&self, index: usize) -> Vec<u8> {
-        let object = &self.objects[index];
-        wire::write_notice("payment", &object.id, word(&object.status.shown()), object.intent, None)
-    }
-
-    /// Whether a notification is about a payment that was over before.
-    pub fn is_fickle(&self, body: &[u8]) -> bool {
-        let notice = wire::read_notice(body);
-        let object = notice.and_then(|notice| self.objects.iter().find(|object| object.id == notice.object));
-        object.is_some_and(|object| object.fickle)
-    }
-
-    /// The notification that it would send now about a refund.
-    pub fn refund_notice(&self, index: usize) -> Vec<u8> {
-        let refund = &self.refunds[index];
-        let status = if refund.done { "succeeded" } else { "pending" };
-        wire::write_notice("refund", &refund.id, status, None, Some(&refund.payment))
-    }
 }
 
 fn object_id(kind: &str, index: usize) -> ObjectId {
     ObjectId::parse(format!("{kind}-{index}")).unwrap_or_else(|_| unreachable!("a short word"))
-}
-
-fn refund_shown(refund: &Refund) -> RefundObservation {
-    RefundObservation {
-        object: refund.id.clone(),
-        payment: refund.payment.clone(),
-        status: if refund.done { RefundStatus::Succeeded } else { RefundStatus::Pending },
-        amount: refund.amount,
-        operation: Some(refund.operation),
-        created_at: Some(refund.made_at),
-    }
 }
 
 fn rejected<O>(message: &str) -> Reply<O> {

@@ -1,0 +1,79 @@
+//! Refunds: never more than was taken.
+
+use payment::{ObjectId, RefundObservation, RefundStatus, Timestamp};
+use providers::{Account, Reply};
+
+use super::{Arrival, Bank, Made, Refund, Status, not_found, object_id, rejected};
+use crate::{
+    desk::Request,
+    wire::{self, Asked},
+};
+
+impl Bank {
+    pub(super) fn send_refund(&mut self, request: &Request, now: Timestamp) -> Reply<RefundObservation> {
+        let known = self.known(request, now);
+        self.arrivals.push(Arrival { request: request.clone(), at: now, first: known.is_none() });
+        match known {
+            Some(Made::Refund(index)) => return Reply::Object(refund_shown(&self.refunds[index])),
+            Some(Made::Payment(_) | Made::Nothing | Made::Refusal | Made::Else) => {
+                return rejected("The key was used for something else");
+            }
+            None => {}
+        }
+        let Some(Asked::Refund { operation, payment, amount }) = wire::read(&request.body) else {
+            return rejected("Unreadable");
+        };
+        let Some(index) = self.position(&request.account, &payment) else { return not_found() };
+        let object = &self.objects[index];
+        if object.status != Status::Succeeded
+            || self.returned(&payment) + amount.minor() > object.amount.minor()
+        {
+            self.keep(request, Made::Refusal, now);
+            return rejected("More than was taken");
+        }
+        let index = self.refunds.len();
+        self.refunds.push(Refund {
+            id: object_id("refund", index),
+            account: request.account.id.clone(),
+            operation,
+            payment,
+            amount,
+            done: true,
+            made_at: now.plus_ms(self.ahead_ms),
+        });
+        self.keep(request, Made::Refund(index), now);
+        Reply::Object(refund_shown(&self.refunds[index]))
+    }
+
+    /// What was given back of a payment, or is about to be, minor units.
+    pub fn returned(&self, payment: &ObjectId) -> i64 {
+        self.refunds
+            .iter()
+            .filter(|refund| refund.payment == *payment)
+            .map(|refund| refund.amount.minor())
+            .sum()
+    }
+
+    pub(super) fn query_refund(&self, account: &Account, id: &ObjectId) -> Reply<RefundObservation> {
+        let found = self.refunds.iter().find(|refund| refund.id == *id && refund.account == account.id);
+        found.map_or_else(not_found, |refund| Reply::Object(refund_shown(refund)))
+    }
+
+    /// The notification that it would send now about a refund.
+    pub fn refund_notice(&self, index: usize) -> Vec<u8> {
+        let refund = &self.refunds[index];
+        let status = if refund.done { "succeeded" } else { "pending" };
+        wire::write_notice("refund", &refund.id, status, None, Some(&refund.payment))
+    }
+}
+
+pub(super) fn refund_shown(refund: &Refund) -> RefundObservation {
+    RefundObservation {
+        object: refund.id.clone(),
+        payment: refund.payment.clone(),
+        status: if refund.done { RefundStatus::Succeeded } else { RefundStatus::Pending },
+        amount: refund.amount,
+        operation: Some(refund.operation),
+        created_at: Some(refund.made_at),
+    }
+}

@@ -1,0 +1,106 @@
+//! What must be true as something arrives at the bank, as an answer is given, and as a notification is acknowledged.
+
+use payment::IntentId;
+use store::{Answer, KeyUse, Rows, StrangerRecord, Task};
+
+use super::{Broken, Checker, broken};
+use crate::{bank::Bank, desk::Request, wire, world::EXECUTE_MS};
+
+impl Checker {
+    /// 4, 5, 7: what arrives was written down before, comes with one key, one body, one account, and left in time.
+    pub fn on_arrival(&mut self, rows: &Rows, request: &Request) -> Result<(), Broken> {
+        if self.restored.is_some_and(|at| request.left_ms <= at.0) {
+            // Written down in what is gone.
+            return Ok(());
+        }
+        if let Some(first) = self.sent.get(&request.key) {
+            let same =
+                first.body == request.body && first.account == request.account && first.path == request.path;
+            must!(5, same, "two requests with one key: {first:?}, {request:?}");
+        } else {
+            self.sent.insert(request.key, request.clone());
+        }
+        let operation = rows.operations.values().find(|operation| operation.provider_key == request.key);
+        let Some(operation) = operation else {
+            // A copy of before may not know it any more.
+            must!(4, self.restored.is_some(), "nobody wrote down what arrives: {request:?}");
+            return Ok(());
+        };
+        must!(4, operation.frozen.is_some() || self.restored.is_some(), "{} is not frozen", operation.id);
+        let attempt = rows
+            .attempts
+            .values()
+            .filter(|attempt| attempt.operation == operation.id)
+            .max_by_key(|row| row.number);
+        let attempted = attempt.is_some();
+        if let (Task::Pay, Some(attempt)) = (&operation.task, attempt) {
+            let intent = rows.intents.values().find(|intent| intent.id == operation.intent);
+            let checkout =
+                intent.and_then(|intent| rows.checkouts.values().find(|row| row.id == intent.checkout));
+            let order = checkout.map(|checkout| &checkout.order);
+            let others = |stranger: &&StrangerRecord| {
+                let names = order.is_some() && stranger.order.as_ref() == order;
+                names
+                    && stranger.took_money
+                    && stranger.resolution.is_none()
+                    && stranger.found_at < attempt.started_at
+            };
+            let other = rows.strangers.values().find(others);
+            must!(
+                10,
+                other.is_none(),
+                "{} is sent for an order that somebody else paid: {other:?}",
+                operation.id
+            );
+        }
+        must!(4, attempted || self.restored.is_some(), "no attempt of {} is written", operation.id);
+        let in_time = operation.execute_until.is_some_and(|until| request.left_ms < until.0);
+        must!(7, in_time || self.restored.is_some(), "{} left after its execute-until", operation.id);
+        if let Task::Pay = operation.task {
+            let mut lines = rows.journal.iter().filter(|((_, intent, _), _)| *intent == operation.intent);
+            let submitted = lines.find(|(_, row)| row.line.event == "submitted");
+            let since_ms = submitted.map(|(_, row)| request.left_ms - row.line.at.0);
+            let soon = since_ms.is_some_and(|ms| ms < EXECUTE_MS);
+            must!(
+                7,
+                soon || self.restored.is_some(),
+                "{} left {since_ms:?} ms after its submit",
+                operation.id
+            );
+        }
+        Ok(())
+    }
+
+    /// 2, 3, 12: a key's answers are one answer, and answer one request.
+    pub fn on_answer(&mut self, rows: &Rows, key: &KeyUse, answer: &Answer) -> Result<(), Broken> {
+        let mut kept = rows.keys.values();
+        let first = kept.find(|row| row.key.kind == key.kind && row.key.key == key.key);
+        let same = first.is_some_and(|first| first.key.fingerprint == key.fingerprint);
+        must!(3, same, "{key:?} is answered as if it were {first:?}");
+        let slot = (key.kind.as_str(), key.key.as_str().to_owned());
+        match self.answers.get(&slot) {
+            Some(first) => must!(12, first == answer, "{slot:?} was answered {first:?}, then {answer:?}"),
+            None => {
+                self.answers.insert(slot, answer.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// 12: nobody hears of success before the money is there.
+    pub fn on_success(&self, bank: &Bank, intent: IntentId) -> Result<(), Broken> {
+        let taken = bank.objects.iter().any(|object| object.intent == Some(intent) && object.took_money);
+        must!(12, taken, "{intent} is said to be paid");
+        Ok(())
+    }
+
+    /// 13: what is acknowledged is written down.
+    pub fn on_notice(&mut self, rows: &Rows, body: &[u8]) -> Result<(), Broken> {
+        let Some(notice) = wire::read_notice(body) else { return Ok(()) };
+        let identity = format!("{} {} {}", notice.event, notice.status, notice.object);
+        let written = rows.inbox.values().any(|notice| notice.said.identity() == identity);
+        must!(13, written, "`{identity}` was acknowledged, and is not written down");
+        self.accepted.push(identity);
+        Ok(())
+    }
+}

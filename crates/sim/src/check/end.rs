@@ -1,0 +1,254 @@
+//! What must be true when all faults are over and nothing waits but people.
+
+use payment::{
+    CanceledReason, CheckoutId, CheckoutStatus, EffectId, EffectSubject, IntentId, ObjectId, Stance, State,
+    StateName, Timestamp,
+};
+use store::{EffectState, IntentRecord, NoticeAbout, NoticeState, OperationRecord, Rows, Stage, Task};
+
+use super::{Broken, Checker, broken, waits_for_people};
+use crate::{
+    bank::{Bank, Object, Status, TOKEN_LIFE_MS},
+    world::LISTING_GAP_MS,
+};
+
+impl Checker {
+    /// What holds when all faults are over: 1, 8, 13, 14, 16, 17.
+    pub fn at_the_end(&self, rows: &Rows, bank: &Bank, now: Timestamp) -> Result<(), Broken> {
+        let fickle = bank.objects.iter().any(|object| object.fickle);
+        for intent in rows.intents.values() {
+            self.check_end_of(rows, bank, intent, fickle)?;
+        }
+        for operation in rows.operations.values() {
+            let waits = operation.stage == Stage::Open && !waits_for_somebody(rows, operation);
+            must!(17, !waits, "{} is still open at {now}: {operation:?}", operation.id);
+        }
+        self.check_absence(rows, bank)?;
+        self.check_charges(rows, bank, fickle)?;
+        self.check_objects(rows, bank)?;
+        self.check_effects(rows)?;
+        for notice in rows.inbox.values() {
+            let waits = matches!(notice.state, NoticeState::Waiting { .. });
+            must!(13, !waits, "a notification still waits: {notice:?}");
+            // A refund that is done was told by the bank before.
+            let payment = notice.said.about == NoticeAbout::Payment;
+            let done = notice.state == NoticeState::Done && self.restored.is_none() && payment;
+            let about = |(object, at): &(ObjectId, Timestamp)| {
+                *object == notice.said.object && *at >= notice.received_at
+            };
+            must!(13, !done || bank.asked.iter().any(about), "nobody asked about {notice:?}");
+        }
+        for identity in &self.accepted {
+            let kept = rows.inbox.values().any(|notice| notice.said.identity() == *identity);
+            must!(13, kept, "`{identity}` is gone");
+        }
+        Ok(())
+    }
+
+    /// 8: nobody is said to have asked for nothing before two listings, the second some time after the first, could show it.
+    fn check_absence(&self, rows: &Rows, bank: &Bank) -> Result<(), Broken> {
+        for ((_, intent, _), row) in rows.journal.iter().filter(|(_, row)| row.line.event == "absent") {
+            let mut operations = rows.operations.values();
+            let sent = operations
+                .find(|operation| operation.intent == *intent && matches!(operation.task, Task::Pay));
+            let Some(first_sent_at) = sent.and_then(|operation| operation.first_sent_at) else { continue };
+            let listed = bank.listed.iter().filter(|at| **at <= row.line.at);
+            let proving: Vec<_> = listed.filter(|at| at.since_ms(first_sent_at) >= TOKEN_LIFE_MS).collect();
+            let apart = proving.first().zip(proving.last()).map(|(first, last)| last.since_ms(**first));
+            must!(
+                8,
+                apart.is_some_and(|ms| ms >= LISTING_GAP_MS),
+                "{intent} is absent by listings {apart:?} ms apart"
+            );
+        }
+        Ok(())
+    }
+
+    /// 8: what is said to be not executed has no object; what failed took no money.
+    fn check_end_of(
+        &self,
+        rows: &Rows,
+        bank: &Bank,
+        intent: &IntentRecord,
+        fickle: bool,
+    ) -> Result<(), Broken> {
+        let object = bank.objects.iter().find(|object| object.intent == Some(intent.id));
+        let unsent = matches!(
+            intent.state,
+            State::Canceled { reason: CanceledReason::NotExecuted | CanceledReason::Absent }
+        );
+        // Money of another sum is nobody's success: it stands before a person.
+        let asked = object.is_some_and(|object| stands_before_a_person(rows, object));
+        // A straggler may still make an object whose page nobody has the way to: it takes no money, and ends by itself.
+        let harmless = object.is_none_or(|object| {
+            object.fickle || !object.took_money && matches!(object.status, Status::Expired | Status::Pending)
+        });
+        must!(8, !unsent || harmless || asked, "{} was executed: {object:?}", intent.id);
+        let ended_free = intent.state.is_terminal() && intent.state.stance() == Stance::Free;
+        // What the bank took back before anybody asked is not there to be known.
+        let took = object.is_some_and(|object| object.took_money && object.status == Status::Succeeded);
+        must!(
+            8,
+            !(ended_free && took) || fickle || asked,
+            "{} is {:?}, and took money",
+            intent.id,
+            intent.state
+        );
+        let charged = rows.charges.values().any(|charge| charge.intent == intent.id);
+        must!(16, !took || charged || asked, "{} took money, and nobody wrote it down", intent.id);
+        let succeeded = intent.state.name() == StateName::Succeeded;
+        let judged = |event: &str| {
+            let mut lines = rows.journal.iter().filter(|((_, of, _), _)| *of == intent.id);
+            lines.any(|(_, row)| row.line.event == event)
+        };
+        let by = match &intent.state {
+            State::Succeeded { object, .. } => bank.objects.iter().find(|other| other.id == *object),
+            State::Created
+            | State::Processing { .. }
+            | State::RequiresAction { .. }
+            | State::Confirming { .. }
+            | State::Authorized { .. }
+            | State::NeedsReview { .. }
+            | State::Declined { .. }
+            | State::Canceled { .. }
+            | State::Expired { .. } => None,
+        };
+        let other_sum = by.is_some_and(|object| object.amount != intent.amount);
+        must!(
+            8,
+            !(succeeded && other_sum) || judged("judged_charged"),
+            "{} succeeded by {object:?}",
+            intent.id
+        );
+        let told = object.is_some_and(|object| object.status == Status::Declined && !object.fickle);
+        let known = told && self.restored.is_none() && !self.hasty;
+        must!(
+            17,
+            !(known && judged("judged_not_charged")),
+            "a person had to say what the bank says of {}",
+            intent.id
+        );
+        let ever = by.is_some_and(|object| object.took_money);
+        must!(1, !succeeded || ever, "{} succeeded, and took no money", intent.id);
+        Ok(())
+    }
+
+    /// 1, 16: what is written down of charges is what the bank took.
+    fn check_charges(&self, rows: &Rows, bank: &Bank, fickle: bool) -> Result<(), Broken> {
+        for checkout in rows.checkouts.values() {
+            let charges = rows.charges.values().filter(|charge| charge.checkout == checkout.id);
+            let paying = charges.filter(|charge| !charge.extra).count();
+            must!(1, paying <= 1, "{paying} charges pay {}", checkout.order);
+            let taken =
+                bank.objects.iter().filter(|object| object.took_money && object.order == checkout.order);
+            let ours = taken.filter(|object| object.intent.is_some()).count();
+            must!(1, ours <= 1 || fickle, "{} was charged {ours} times", checkout.order);
+        }
+        for charge in rows.charges.values() {
+            let object = bank.objects.iter().find(|object| object.id == charge.object);
+            let same = object.is_some_and(|object| object.took_money && object.amount == charge.amount);
+            must!(16, same, "{charge:?} is not what the bank has: {object:?}");
+            let flagged = rows
+                .journal
+                .iter()
+                .any(|((_, intent, _), row)| *intent == charge.intent && row.line.event == "anomaly");
+            must!(1, !charge.extra || flagged, "an extra nobody is told of: {charge:?}");
+            let returned = bank.returned(&charge.object);
+            must!(15, returned <= charge.amount.minor(), "{returned} were given back of {charge:?}");
+            let written = charge.refunded_minor + charge.reserved_minor;
+            must!(
+                15,
+                returned <= written || self.restored.is_some(),
+                "{returned} were given back, {written} written down"
+            );
+        }
+        Ok(())
+    }
+
+    /// 16: what took money is a charge, or stands before a person.
+    fn check_objects(&self, rows: &Rows, bank: &Bank) -> Result<(), Broken> {
+        // What came back to life long after its end is known only where its intent is: not somebody else's payment, nor one that a
+        // restored copy has forgotten.
+        let known = |intent: IntentId| rows.intents.values().any(|row| row.id == intent);
+        let ours = |object: &&Object| match object.intent {
+            Some(intent) => known(intent) || !object.fickle,
+            None => !(object.fickle || self.moved),
+        };
+        for object in bank.objects.iter().filter(ours).filter(|object| object.status == Status::Succeeded) {
+            let charged = rows.charges.values().any(|charge| charge.object == object.id);
+            let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);
+            let asked = stands_before_a_person(rows, object);
+            must!(16, charged || stranger || asked, "nobody knows of {object:?}");
+        }
+        // What waits for a shopper takes no money before somebody has the way to its page, and only what is known has one.
+        let alive = |status: Status| matches!(status, Status::Slow | Status::Held);
+        for object in bank.objects.iter().filter(|object| alive(object.status)) {
+            let linked =
+                rows.operations.values().any(|operation| operation.object.as_ref() == Some(&object.id));
+            let word = format!("object {} ", object.id);
+            let known = linked || rows.journal.values().any(|row| row.line.evidence.contains(&word));
+            must!(16, known || self.restored.is_some(), "nobody knows of {object:?}");
+        }
+        Ok(())
+    }
+
+    /// 14: one effect a subject, exactly if its transition was committed; its receiver got it under one id.
+    fn check_effects(&self, rows: &Rows) -> Result<(), Broken> {
+        for checkout in rows.checkouts.values() {
+            let subject = EffectSubject::Checkout(checkout.id);
+            let of_it = rows.effects.values().filter(|effect| effect.subject == subject);
+            let told = of_it.filter(|effect| effect.kind == payment::EffectKind::CheckoutPaid).count();
+            let paid = checkout.status == CheckoutStatus::Paid;
+            must!(14, told == usize::from(paid), "{} is paid: {paid}, and told {told} times", checkout.order);
+            let mut ids: Vec<EffectId> = self.ids_told(checkout.id);
+            ids.sort_unstable();
+            ids.dedup();
+            must!(
+                14,
+                ids.len() <= 1 || self.restored.is_some(),
+                "{} came under several ids: {ids:?}",
+                checkout.order
+            );
+        }
+        for effect in rows.effects.values() {
+            let got = self.received.iter().filter(|message| message.id == effect.id).count();
+            let delivered = effect.state == EffectState::Delivered;
+            must!(14, !delivered || got > 0, "{:?} is said to be delivered", effect.kind);
+            let mail = effect.kind.channel() == payment::Channel::Mail;
+            must!(
+                14,
+                !mail || got <= 1 || self.restored.is_some(),
+                "the mail {:?} came {got} times",
+                effect.kind
+            );
+            let waits = effect.state == EffectState::Waiting && !waits_for_people(rows, effect);
+            must!(14, !waits, "{:?} still waits", effect.kind);
+        }
+        Ok(())
+    }
+
+    fn ids_told(&self, checkout: CheckoutId) -> Vec<EffectId> {
+        let of_it = self.received.iter().filter(|message| message.checkout == checkout);
+        of_it
+            .filter(|message| message.kind == payment::EffectKind::CheckoutPaid)
+            .map(|message| message.id)
+            .collect()
+    }
+}
+
+/// Whether money stands before a person: as a stranger's, or as a payment's that is not what was asked for.
+fn stands_before_a_person(rows: &Rows, object: &Object) -> bool {
+    let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);
+    let mut operations = rows.operations.values();
+    stranger
+        || operations
+            .any(|operation| Some(operation.intent) == object.intent && operation.stage == Stage::Review)
+}
+
+/// Whether an open operation waits for the shopper or for a capture, not for us.
+fn waits_for_somebody(rows: &Rows, operation: &OperationRecord) -> bool {
+    let intent = rows.intents.values().find(|intent| intent.id == operation.intent);
+    let state = intent.map(|intent| intent.state.name());
+    matches!(state, Some(StateName::RequiresAction | StateName::Authorized))
+        && matches!(operation.task, Task::Pay)
+}

@@ -1,0 +1,118 @@
+//! Each line of a journal begins where the last one ended, leads where its event may lead, and cites evidence.
+
+use payment::{CheckoutStatus, JournalHash, JournalLine, Stance, StateName};
+use store::{IntentRecord, Rows};
+
+use super::{Broken, Checker, broken};
+
+const TERMINALS: [&str; 4] = ["succeeded", "declined", "canceled", "expired"];
+
+/// What may lead from where to where, and with what evidence. Written down here a second time: the code is not asked. No timer is among
+/// what ends anything that was sent.
+const WAYS: [(&str, &str, &[&str]); 13] = [
+    ("none", "created", &["opened"]),
+    ("created", "processing", &["submitted"]),
+    ("created", "expired", &["expired"]),
+    ("created", "canceled", &["replaced"]),
+    ("processing", "confirming", &["unanswered", "taken_over"]),
+    ("processing", "declined", &["rejected"]),
+    ("processing", "canceled", &["execute_until_passed", "absent"]),
+    ("confirming", "canceled", &["absent"]),
+    ("needs_review", "canceled", &["absent", "judged_not_charged"]),
+    ("needs_review", "succeeded", &["judged_charged"]),
+    ("any", "confirming", &["mismatched"]),
+    ("any", "needs_review", &["overdue", "stuck"]),
+    // Wherever it is not over, the provider's object may lead anywhere but back.
+    ("any", "any", &["observed"]),
+];
+
+/// What was seen of an intent's journal.
+#[derive(Clone, Copy)]
+pub(super) struct Read {
+    pub(super) lines: i64,
+    pub(super) last: JournalHash,
+    pub(super) state: &'static str,
+}
+
+/// The name of a state as the code knows it; of one that it does not know, nothing.
+pub(super) fn known(state: &str) -> &'static str {
+    StateName::ALL.iter().map(|name| name.as_str()).find(|name| *name == state).unwrap_or("unknown")
+}
+
+impl Checker {
+    /// 8, 9: each new line begins where the last one ended, and leads where its event may lead.
+    pub(super) fn check_journal(&mut self, rows: &Rows, intent: &IntentRecord) -> Result<(), Broken> {
+        let read = self.journals.get(&intent.id).copied();
+        let from = read.map_or(1, |read| read.lines);
+        let key = |seq| (intent.tenant.clone(), intent.id, seq);
+        let mut lines = rows.journal.range(key(from)..=key(i64::MAX));
+        let mut last = JournalHash::GENESIS;
+        let mut count = 0;
+        let mut at = "none";
+        if let Some(read) = read {
+            let kept = lines.next();
+            must!(
+                9,
+                kept.is_some_and(|row| row.hash == read.last),
+                "the journal of {} was rewritten",
+                intent.id
+            );
+            if let Some(row) = kept {
+                (last, count, at) = (row.hash, row.line.seq, read.state);
+            }
+        }
+        for row in lines {
+            let line = &row.line;
+            must!(
+                9,
+                line.seq == count + 1 && row.hash == line.chained_to(last),
+                "a line is missing: {line:?}"
+            );
+            (last, count) = (row.hash, line.seq);
+            self.check_line(rows, intent, line, at)?;
+            // A capture, cancel or refund has states of its own.
+            if !line.event.contains('.') {
+                at = known(&line.to);
+            }
+        }
+        let state = intent.state.name().as_str();
+        must!(9, at == state, "{} is {state}, and its journal ends with {at}", intent.id);
+        self.journals.insert(intent.id, Read { lines: count.max(1), last, state });
+        Ok(())
+    }
+
+    fn check_line(
+        &self,
+        rows: &Rows,
+        intent: &IntentRecord,
+        line: &JournalLine,
+        at: &str,
+    ) -> Result<(), Broken> {
+        if line.event.contains('.') {
+            return Ok(());
+        }
+        must!(9, line.from == at, "{line:?} begins elsewhere than at {at}");
+        must!(8, !line.evidence.is_empty(), "{line:?} cites nothing");
+        if line.from != line.to {
+            must!(9, !TERMINALS.contains(&line.from.as_str()), "a terminal is left: {line:?}");
+            let is = |named: &str, state: &str| named == state || named == "any";
+            let may = |(from, to, events): &(&str, &str, &[&str])| {
+                is(from, &line.from) && is(to, &line.to) && events.contains(&line.event.as_str())
+            };
+            must!(8, WAYS.iter().any(may), "nothing leads there: {line:?}");
+        }
+        if line.from == "none" || line.from == "created" && line.to == "processing" {
+            let checkout = rows.checkouts.values().find(|checkout| checkout.id == intent.checkout);
+            let open = checkout.is_some_and(|checkout| checkout.status == CheckoutStatus::Open);
+            must!(10, open, "{} is {} on a checkout that is not open", intent.id, line.to);
+            let in_time = checkout.is_some_and(|checkout| line.at < checkout.expires_at);
+            must!(10, in_time, "{} is {} after the checkout's time", intent.id, line.to);
+            let earlier = rows.intents.values().filter(|other| other.checkout == intent.checkout);
+            let free = earlier
+                .filter(|other| other.number < intent.number)
+                .all(|other| other.state.stance() == Stance::Free);
+            must!(6, free, "{} is {} while an earlier one is not over", intent.id, line.to);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,250 @@
+//! What must be true of every history: read from the journal and the rows, the bank's ledger, and what the receivers got. The engine is
+//! not asked. The numbers are those of docs/proof.md.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+use payment::{
+    AttemptId, CheckoutStatus, EffectId, IntentId, KeyKind, Money, OperationId, OperationKind, ProviderKey,
+    Stance, Timestamp,
+};
+use store::{Answer, ChargeRecord, EffectRecord, EffectState, Lease, OperationRecord, Rows, Stage, Task};
+
+use crate::{
+    desk::{Message, Request},
+    time::{DAY, HOUR},
+};
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Its number.
+    pub invariant: u8,
+    /// What was found.
+    pub found: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "invariant {}: {}", self.invariant, self.found)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+fn broken(invariant: u8, found: impl Into<String>) -> Result<(), Broken> {
+    Err(Broken { invariant, found: found.into() })
+}
+
+/// Where `holds` is false, the invariant is broken.
+macro_rules! must {
+    ($invariant:literal, $holds:expr, $($found:tt)+) => {
+        if !$holds {
+            return broken($invariant, format!($($found)+));
+        }
+    };
+}
+
+mod arrivals;
+mod end;
+mod journal;
+
+use journal::{Read, known};
+
+/// What is refused for so long is given up, ms.
+const GIVES_UP_MS: i64 = 3 * DAY;
+/// Nothing unfinished sleeps for longer, ms.
+const LONGEST_SLEEP_MS: i64 = DAY + HOUR;
+
+/// What was seen of an operation.
+#[derive(Clone, Copy)]
+struct Seen {
+    fence: i64,
+    lease: Option<Lease>,
+    stage: Stage,
+}
+
+/// What the checker remembers of a history: what cannot be read from the rows of one moment.
+#[derive(Clone, Default)]
+pub struct Checker {
+    journals: BTreeMap<IntentId, Read>,
+    claims: BTreeMap<OperationId, Seen>,
+    /// Sends whose answer is written down.
+    answered: BTreeSet<AttemptId>,
+    /// Effects that were given up.
+    given_up: BTreeSet<EffectId>,
+    /// The first answer to each key.
+    answers: BTreeMap<(&'static str, String), Answer>,
+    /// The bytes and the account that each provider key first came with.
+    sent: BTreeMap<ProviderKey, Request>,
+    /// Notifications that were answered 2xx.
+    accepted: Vec<String>,
+    /// What the receivers got.
+    pub received: Vec<Message>,
+    /// Whether the merchant ever took another account: what others take in one that he left is none of ours.
+    pub moved: bool,
+    /// Whether a person spoke while things still went wrong, perhaps before the bank could be asked.
+    pub hasty: bool,
+    /// When the rows became an older copy of themselves, last.
+    restored: Option<Timestamp>,
+}
+
+impl Checker {
+    /// When the rows became an older copy of themselves.
+    pub fn restored_at(&self) -> Option<Timestamp> {
+        self.restored
+    }
+
+    /// The rows are those of a backup from now on.
+    pub fn restored(&mut self, rows: &Rows, now: Timestamp) -> Result<(), Broken> {
+        self.restored = Some(now);
+        self.journals.clear();
+        self.claims.clear();
+        self.answers.clear();
+        self.answered =
+            rows.attempts.values().filter(|row| row.outcome.is_some()).map(|row| row.id).collect();
+        self.given_up.clear();
+        self.accepted.clear();
+        self.sent.clear();
+        for ((_, intent, _), row) in rows.journal.iter() {
+            let read = self.journals.get(intent).map_or("none", |read| read.state);
+            let state = if row.line.event.contains('.') { read } else { known(&row.line.to) };
+            self.journals.insert(*intent, Read { lines: row.line.seq, last: row.hash, state });
+        }
+        self.after_a_write(rows, now)
+    }
+
+    /// What holds at any moment: 6, 9, 10, 11, 15, 17.
+    pub fn after_a_write(&mut self, rows: &Rows, now: Timestamp) -> Result<(), Broken> {
+        for checkout in rows.checkouts.values() {
+            let mut occupying = 0;
+            let mut numbers = 0;
+            for intent in rows.intents.values().filter(|intent| intent.checkout == checkout.id) {
+                occupying += usize::from(intent.state.stance() != Stance::Free);
+                numbers = numbers.max(intent.number);
+            }
+            must!(10, occupying <= 1, "{occupying} intents occupy {}", checkout.order);
+            let charged = rows.charges.values().any(|charge| charge.checkout == checkout.id);
+            let paid = checkout.status == CheckoutStatus::Paid;
+            must!(1, paid == charged, "{} is {:?}, and charged: {charged}", checkout.order, checkout.status);
+        }
+        for intent in rows.intents.values() {
+            self.check_journal(rows, intent)?;
+        }
+        for key in rows.keys.values().filter(|row| row.key.kind == KeyKind::Submit && row.answer.is_some()) {
+            let intent = rows.intents.values().find(|intent| intent.id == key.intent);
+            let over = intent.is_some_and(|intent| intent.state.is_terminal());
+            must!(12, over, "a final answer is kept for {}, which is not over", key.intent);
+        }
+        for operation in rows.operations.values() {
+            self.check_operation(rows, operation, now)?;
+        }
+        self.check_attempts(rows)?;
+        self.check_giving_up(rows, now)?;
+        for charge in rows.charges.values() {
+            self.check_refunds_of(rows, charge)?;
+            let given_back = charge.reserved_minor + charge.refunded_minor;
+            let fits = charge.reserved_minor >= 0
+                && charge.refunded_minor >= 0
+                && given_back <= charge.amount.minor();
+            must!(15, fits, "{given_back} of {} are given back", charge.amount.minor());
+        }
+        Ok(())
+    }
+
+    /// 15: what is under way is reserved, and of one payment one refund is under way at most.
+    fn check_refunds_of(&self, rows: &Rows, charge: &ChargeRecord) -> Result<(), Broken> {
+        let (mut under_way, mut reserved) = (0, 0);
+        for operation in rows.operations.values() {
+            let Task::FollowUp(refund) = &operation.task else { continue };
+            let is_refund = refund.kind == OperationKind::Refund && refund.target == charge.object;
+            if is_refund && operation.stage != Stage::Done {
+                under_way += 1;
+                reserved += refund.amount.map_or(0, Money::minor);
+            }
+        }
+        must!(15, under_way <= 1, "{under_way} refunds of {} are under way", charge.object);
+        let enough = charge.reserved_minor >= reserved;
+        must!(
+            15,
+            enough,
+            "{} of {} are reserved, {reserved} under way",
+            charge.reserved_minor,
+            charge.object
+        );
+        Ok(())
+    }
+
+    /// 11: an answer is written down by whoever holds the claim of its send.
+    fn check_attempts(&mut self, rows: &Rows) -> Result<(), Broken> {
+        for attempt in rows.attempts.values().filter(|attempt| attempt.outcome.is_some()) {
+            if !self.answered.insert(attempt.id) {
+                continue;
+            }
+            let operation = rows.operations.values().find(|operation| operation.id == attempt.operation);
+            let held = operation.is_some_and(|operation| operation.fence == attempt.fence);
+            must!(11, held, "an answer to {} is written under an old fence", attempt.operation);
+        }
+        Ok(())
+    }
+
+    /// 14: nothing is given up before its receiver had days to take it.
+    fn check_giving_up(&mut self, rows: &Rows, now: Timestamp) -> Result<(), Broken> {
+        for effect in rows.effects.values().filter(|effect| effect.state == EffectState::Abandoned) {
+            if self.given_up.insert(effect.id) {
+                let tried_ms = effect.first_tried_at.map_or(0, |at| now.since_ms(at));
+                must!(14, tried_ms >= GIVES_UP_MS, "{:?} is given up after {tried_ms} ms", effect.kind);
+            }
+        }
+        Ok(())
+    }
+
+    /// 11, 17: fences rise, nobody takes what another holds, and what waits has somebody who looks.
+    fn check_operation(
+        &mut self,
+        rows: &Rows,
+        operation: &OperationRecord,
+        now: Timestamp,
+    ) -> Result<(), Broken> {
+        let OperationRecord { fence, lease, stage, .. } = *operation;
+        if let Some(seen) = self.claims.insert(operation.id, Seen { fence, lease, stage }) {
+            must!(11, fence >= seen.fence, "the fence of {} fell to {fence}", operation.id);
+            // A look at what was never submitted yields to the submit.
+            let held = seen.lease.is_some_and(|lease| lease.until > now) && seen.stage != Stage::Created;
+            let taken = fence > seen.fence && lease.is_some();
+            must!(11, !(held && taken), "{} was claimed while another held it", operation.id);
+        }
+        let awaited = matches!(operation.stage, Stage::Open | Stage::Review);
+        must!(
+            17,
+            operation.wake_at.is_some() == awaited,
+            "{} is {:?}, and somebody looks: {:?}",
+            operation.id,
+            operation.stage,
+            operation.wake_at
+        );
+        let soon = operation.wake_at.is_none_or(|at| at.since_ms(now) <= LONGEST_SLEEP_MS);
+        must!(17, soon, "{} sleeps until {:?}", operation.id, operation.wake_at);
+        if let Task::Pay = operation.task {
+            let intent = rows.intents.values().find(|intent| intent.id == operation.intent);
+            let stage = intent.map(|intent| Stage::of(intent.state.name()));
+            must!(9, stage == Some(operation.stage), "{} is {:?}", operation.id, operation.stage);
+        }
+        Ok(())
+    }
+}
+
+/// Whether an effect waits for people: nobody is told anything of an order before somebody has said whose the money is that names it,
+/// nor how one try ended while the next is under way.
+pub(crate) fn waits_for_people(rows: &Rows, effect: &EffectRecord) -> bool {
+    let intent = rows.intents.values().find(|row| row.id == effect.intent);
+    let checkout = intent.and_then(|intent| rows.checkouts.values().find(|row| row.id == intent.checkout));
+    let Some(checkout) = checkout else { return false };
+    let mut strangers = rows.strangers.values();
+    let strange = strangers
+        .any(|stranger| stranger.resolution.is_none() && stranger.order.as_ref() == Some(&checkout.order));
+    let mut intents = rows.intents.values();
+    strange || intents.any(|row| row.checkout == checkout.id && row.state.stance() == Stance::Occupying)
+}

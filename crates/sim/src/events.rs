@@ -1,0 +1,254 @@
+//! What may happen next: everything that the world allows, each with its weight.
+
+use payment::{CheckoutStatus, IntentId, StateName, Timestamp};
+use store::{Rows, Stage};
+
+use crate::{
+    bank::Status,
+    fault::Fault,
+    heal::{later, turn},
+    time::{DAY, MINUTE, SECOND},
+    world::{LEASE_MS, World},
+};
+
+/// What may happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A task gets what it waits for.
+    Resume(usize),
+    /// Something arrives.
+    Arrive(usize),
+    /// A call to the bank takes longer than its server waits.
+    TimeOut(usize),
+    /// A shopper does something in a tab.
+    Tab(usize, Deed),
+    /// The shop opens a checkout for an order.
+    Create(usize),
+    /// A server does what it does from time to time.
+    Tick(usize, Tick),
+    /// Time passes until something is due.
+    UntilDue,
+    /// Time passes.
+    Pass(Fault, i64),
+    /// A server dies.
+    Kill(usize),
+    /// A server starts.
+    Boot(usize),
+    /// A server stops in mid-instruction.
+    Pause(usize),
+    /// It goes on.
+    GoOn(usize),
+    /// Its wall clock is set.
+    SetWall(usize),
+    /// A backup is taken.
+    Backup,
+    /// It is brought back.
+    Restore,
+    /// The bank goes on with a payment.
+    Decide(usize),
+    /// The bank changes its mind about one.
+    ChangeMind(usize),
+    /// Somebody else takes money for an order.
+    Stranger(usize),
+    /// The shop wants something done with what a payment took or holds.
+    FollowUp(IntentId),
+    /// A person looks at what stands before him.
+    Person,
+    /// The merchant takes another account, or his first one again.
+    ChangeAccount,
+}
+
+/// What a shopper does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// Loads the page.
+    Load,
+    /// Pays.
+    Pay,
+    /// Tries again.
+    TryAgain,
+    /// Wants it checked now.
+    CheckNow,
+    /// Wants to pay another way.
+    Release,
+    /// Is on the bank's page.
+    Confirm,
+}
+
+/// What a server does from time to time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tick {
+    Beat,
+    Work,
+    Inbox,
+    Effects,
+    Sweep,
+    Expire,
+    Extras,
+}
+
+impl World {
+    pub(crate) fn find_events(&mut self) {
+        let mut events = std::mem::take(&mut self.events);
+        events.clear();
+        let mut add = |event: Event, weight: u32| {
+            if weight > 0 {
+                events.push((event, weight));
+            }
+        };
+        let awake = |node: usize| !self.nodes[node].paused;
+        let mut resumable = 0;
+        for (index, task) in self.tasks.iter().enumerate() {
+            if task.wait.is_some() && awake(task.node) {
+                resumable += 1;
+                add(Event::Resume(index), 200);
+            } else if task.wait.is_none() {
+                add(Event::TimeOut(index), 30);
+            }
+        }
+        for index in 0..self.on_its_way.len() {
+            add(Event::Arrive(index), 60);
+        }
+        self.find_page_events(&mut add);
+        let now = self.time.now();
+        let due = self.rows.next_wake();
+        for (node, state) in self.nodes.iter().enumerate() {
+            let rates = |fault: Fault, divided: u32| self.size.rates.of(fault).div_ceil(divided);
+            if state.engine.is_none() {
+                add(Event::Boot(node), 60);
+                continue;
+            }
+            add(Event::Kill(node), rates(Fault::Killed, 12));
+            if state.paused {
+                add(Event::GoOn(node), 30);
+                continue;
+            }
+            add(Event::Pause(node), rates(Fault::Paused, 12));
+            add(Event::SetWall(node), rates(Fault::WallClockSet, 30));
+            if !state.ready {
+                continue;
+            }
+            if due.is_some_and(|due| due <= now) {
+                let is_due = DueNow::of(&self.rows, now);
+                add(Event::Tick(node, Tick::Work), if is_due.operations { 60 } else { 0 });
+                add(Event::Tick(node, Tick::Inbox), if is_due.notices { 60 } else { 0 });
+                add(Event::Tick(node, Tick::Effects), if is_due.effects { 40 } else { 0 });
+            }
+            let gated = self.rows.sweeps.values().any(|sweep| sweep.gated_from.is_some());
+            let old = self.rows.heartbeat.is_none_or(|beat| now.since_ms(beat) >= 10 * SECOND);
+            add(Event::Tick(node, Tick::Beat), if old { 20 } else { 0 });
+            add(Event::Tick(node, Tick::Sweep), if gated { 40 } else { 3 });
+            let over = |checkout: &store::CheckoutRecord| {
+                checkout.status == CheckoutStatus::Open && checkout.expires_at <= now
+            };
+            add(Event::Tick(node, Tick::Expire), if self.rows.checkouts.values().any(over) { 20 } else { 0 });
+            let extra = self.rows.charges.values().any(|charge| charge.extra);
+            add(Event::Tick(node, Tick::Extras), if extra { 20 } else { 0 });
+        }
+        if due.is_some_and(|due| due > now) {
+            add(Event::UntilDue, if resumable == 0 { 60 } else { 10 });
+        }
+        if self.nodes.iter().any(|node| node.ready) && self.waits_for_a_person().is_some() {
+            add(Event::Person, 15);
+        }
+        self.find_outside_events(&mut add);
+        self.events = events;
+    }
+
+    fn find_page_events(&self, add: &mut impl FnMut(Event, u32)) {
+        if !self.nodes.iter().any(|node| node.ready) {
+            return;
+        }
+        for order in 0..self.size.orders {
+            let known = self.opened[order] > 0;
+            add(Event::Create(order), if known { 6 } else { 300 });
+        }
+        for intent in self.rows.intents.values() {
+            let held = intent.state.name() == StateName::Authorized;
+            let paid = intent.state.name() == StateName::Succeeded && self.size.lively;
+            add(Event::FollowUp(intent.id), 30 * u32::from(held) + 12 * u32::from(paid));
+        }
+        for (index, tab) in self.tabs.iter().enumerate() {
+            if self.opened[tab.order] == 0 || tab.waits {
+                continue;
+            }
+            let Some(shown) = &tab.shown else {
+                add(Event::Tab(index, Deed::Load), 150);
+                continue;
+            };
+            let lively = u32::from(self.size.lively);
+            add(Event::Tab(index, Deed::Load), 10 + 20 * lively);
+            match shown.state {
+                StateName::Created => add(Event::Tab(index, Deed::Pay), 200),
+                StateName::Declined | StateName::Canceled | StateName::Expired => {
+                    add(Event::Tab(index, Deed::TryAgain), 120);
+                    add(Event::Tab(index, Deed::Pay), 5 * lively);
+                }
+                StateName::RequiresAction => {
+                    add(Event::Tab(index, Deed::Confirm), 150);
+                    add(Event::Tab(index, Deed::Release), 20 * lively);
+                    add(Event::Tab(index, Deed::CheckNow), 20 * lively);
+                }
+                StateName::Processing
+                | StateName::Confirming
+                | StateName::Authorized
+                | StateName::NeedsReview
+                | StateName::Succeeded => {
+                    add(Event::Tab(index, Deed::CheckNow), 20 * lively);
+                    add(Event::Tab(index, Deed::Pay), 8 * lively);
+                    add(Event::Tab(index, Deed::TryAgain), 4 * lively);
+                }
+            }
+        }
+    }
+
+    fn find_outside_events(&self, add: &mut impl FnMut(Event, u32)) {
+        let rates = |fault: Fault, divided: u32| self.size.rates.of(fault).div_ceil(divided);
+        for (index, object) in self.bank.objects.iter().enumerate() {
+            match object.status {
+                Status::Slow => add(Event::Decide(index), 40),
+                Status::Succeeded | Status::Declined | Status::Expired | Status::Canceled => {
+                    add(Event::ChangeMind(index), rates(Fault::ChangesItsMind, 20));
+                }
+                Status::Pending | Status::Held => {}
+            }
+        }
+        // Before a server has ever been alive the account is nobody's, and there is nothing to back up.
+        let known = self.rows.heartbeat.is_some();
+        for order in 0..self.size.orders {
+            add(Event::Stranger(order), if known { rates(Fault::StrangerPays, 30) } else { 0 });
+        }
+        add(Event::ChangeAccount, rates(Fault::AccountChanged, 20));
+        add(Event::Pass(Fault::LeaseEnds, LEASE_MS + SECOND), rates(Fault::LeaseEnds, 8));
+        add(Event::Pass(Fault::TokenDies, 71 * MINUTE), rates(Fault::TokenDies, 20));
+        add(Event::Pass(Fault::LongSilence, DAY), rates(Fault::LongSilence, 40));
+        if known {
+            let rate = rates(Fault::Restored, 20);
+            match self.backup {
+                None => add(Event::Backup, rate * 3),
+                Some(_) => add(Event::Restore, rate),
+            }
+        }
+    }
+}
+
+/// What is due.
+pub(crate) struct DueNow {
+    pub(crate) operations: bool,
+    notices: bool,
+    effects: bool,
+}
+
+impl DueNow {
+    pub(crate) fn of(rows: &Rows, now: Timestamp) -> Self {
+        let due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
+        let open = |operation: &store::OperationRecord| {
+            matches!(operation.stage, Stage::Open | Stage::Review) && due(turn(operation))
+        };
+        Self {
+            operations: rows.operations.values().any(open),
+            notices: rows.inbox.values().any(|notice| due(later(notice.state.wake_at(), notice.lease))),
+            effects: rows.effects.values().any(|effect| due(later(effect.wake_at, effect.lease))),
+        }
+    }
+}
