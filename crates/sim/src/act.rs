@@ -95,7 +95,7 @@ impl World {
             Event::Backup => {
                 self.story.tell(|| "a backup is taken".to_owned());
                 self.backing.back_up();
-                self.backup = Some(self.rows.clone());
+                self.backup = Some(Arc::clone(&self.rows));
                 Ok(())
             }
             Event::Restore => match self.backup.take() {
@@ -253,7 +253,7 @@ impl World {
         self.boot(0)
     }
 
-    fn restore(&mut self, rows: Rows) -> Result<(), Broken> {
+    fn restore(&mut self, rows: Arc<Rows>) -> Result<(), Broken> {
         self.meets(Fault::Restored);
         for node in 0..self.nodes.len() {
             self.kill(node);

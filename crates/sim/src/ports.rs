@@ -50,7 +50,7 @@ impl Backing {
     }
 
     /// All rows as they are now.
-    pub fn rows(&self) -> Result<Rows, Broken> {
+    pub fn rows(&self) -> Result<Arc<Rows>, Broken> {
         match self {
             Self::Memory(store) => Ok(store.rows()),
             Self::Sqlite(twins) => twins.rows(),
@@ -66,7 +66,7 @@ impl Backing {
     }
 
     /// The backup is brought back; these are its rows.
-    pub fn bring_back(&mut self, rows: Rows, time: &Time) {
+    pub fn bring_back(&mut self, rows: Arc<Rows>, time: &Time) {
         match self {
             Self::Memory(store) => *store = Arc::new(MemoryStore::of(rows, time.of_store())),
             Self::Sqlite(twins) => twins.bring_back(rows, time),

@@ -108,8 +108,7 @@ impl World {
                 None
             }
         };
-        if self.desk.take_wrote() {
-            self.look()?;
+        if self.desk.take_wrote() && self.look()? {
             self.checker.after_a_write(&self.rows, self.time.now())?;
         }
         let Some(done) = done else { return Ok(()) };

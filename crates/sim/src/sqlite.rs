@@ -72,7 +72,7 @@ impl Twins {
     }
 
     /// All rows after a write: the memory's, which are SQLite's too as far as the module's head says.
-    pub(crate) fn rows(&self) -> Result<Rows, Broken> {
+    pub(crate) fn rows(&self) -> Result<Arc<Rows>, Broken> {
         let rows = locked(&self.memory).rows();
         let looks =
             self.writes.load(Ordering::Relaxed).is_multiple_of(self.look_every.load(Ordering::Relaxed));
@@ -96,7 +96,7 @@ impl Twins {
     }
 
     /// The backup is brought back; these are its rows.
-    pub(crate) fn bring_back(&self, rows: Rows, time: &Time) {
+    pub(crate) fn bring_back(&self, rows: Arc<Rows>, time: &Time) {
         locked(&self.aside).run(&["DELETE FROM main.{}", "INSERT INTO main.{} SELECT * FROM temp.{}"]);
         *locked(&self.memory) = Arc::new(MemoryStore::of(rows, time.of_store()));
     }

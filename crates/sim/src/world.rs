@@ -197,12 +197,12 @@ pub struct World {
     pub(crate) time: Time,
     pub(crate) backing: Backing,
     /// The rows as the last write left them.
-    pub(crate) rows: Rows,
+    pub(crate) rows: Arc<Rows>,
     /// Their digest, where states of the world are told apart.
     pub(crate) rows_digest: u64,
     /// How often each order was opened.
     pub(crate) opened: Vec<u32>,
-    pub(crate) backup: Option<Rows>,
+    pub(crate) backup: Option<Arc<Rows>>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) tabs: Vec<Tab>,
@@ -270,7 +270,7 @@ impl World {
             choices,
             desk: Desk::default(),
             backing,
-            rows: Rows::default(),
+            rows: Arc::default(),
             rows_digest: 0,
             opened: vec![0; size.orders],
             backup: None,
@@ -307,7 +307,7 @@ impl World {
         if let Some(broken) = &broken {
             self.story.tell(|| format!("BROKEN: {broken}"));
         }
-        self.hash = mix(self.hash, self.rows.digest());
+        self.hash = mix(self.hash, self.digest_of_rows());
         let decisions = self.decided.iter().chain(self.choices.made()).map(|made| made.value).collect();
         Ended { broken, steps: self.steps, hash: self.hash, decisions }
     }
@@ -334,15 +334,23 @@ impl World {
         ended
     }
 
-    /// The rows as they are now.
-    pub(crate) fn look(&mut self) -> Result<(), Broken> {
-        self.rows = self.backing.rows()?;
-        if self.remembers {
-            let mut hasher = FxHasher::default();
-            self.rows.hash(&mut hasher);
-            self.rows_digest = hasher.finish();
+    /// The rows as they are now; whether anything was written since they were looked at last.
+    pub(crate) fn look(&mut self) -> Result<bool, Broken> {
+        let rows = self.backing.rows()?;
+        if Arc::ptr_eq(&rows, &self.rows) {
+            return Ok(false);
         }
-        Ok(())
+        self.rows = rows;
+        if self.remembers {
+            self.rows_digest = self.digest_of_rows();
+        }
+        Ok(true)
+    }
+
+    fn digest_of_rows(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.rows.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// The engine of a server that starts.
@@ -386,7 +394,7 @@ impl World {
     }
 
     /// Brings a backup back.
-    pub(crate) fn bring_back(&mut self, rows: Rows) {
+    pub(crate) fn bring_back(&mut self, rows: Arc<Rows>) {
         self.backing.bring_back(rows, &self.time);
     }
 
@@ -394,7 +402,7 @@ impl World {
     pub(crate) fn again(&self, choices: Choices) -> Self {
         debug_assert!(self.tasks.is_empty(), "a task cannot be copied");
         let (desk, time) = (Desk::default(), self.time.again());
-        let backing = Backing::Memory(Arc::new(MemoryStore::of(self.rows.clone(), time.of_store())));
+        let backing = Backing::Memory(Arc::new(MemoryStore::of(Arc::clone(&self.rows), time.of_store())));
         let mut world = Self {
             choices,
             nodes: Vec::new(),
@@ -404,7 +412,7 @@ impl World {
             backing,
             time,
             size: self.size.clone(),
-            rows: self.rows.clone(),
+            rows: Arc::clone(&self.rows),
             opened: self.opened.clone(),
             backup: self.backup.clone(),
             tabs: self.tabs.clone(),

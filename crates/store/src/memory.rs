@@ -42,8 +42,8 @@ impl MemoryStore {
     }
 
     /// A store that holds these rows: a backup that is brought back.
-    pub fn of(rows: Rows, clock: Clock) -> Self {
-        Self { rows: Mutex::new(Shared(Arc::new(rows))), clock }
+    pub fn of(rows: impl Into<Arc<Rows>>, clock: Clock) -> Self {
+        Self { rows: Mutex::new(Shared(rows.into())), clock }
     }
 
     /// All rows as they are now, in a store of their own: a backup.
@@ -51,9 +51,9 @@ impl MemoryStore {
         Self::of(self.rows(), Arc::clone(&self.clock))
     }
 
-    /// All rows as they are now.
-    pub fn rows(&self) -> Rows {
-        Rows::clone(&self.locked())
+    /// All rows as they are now: the very same as before where nothing was written since.
+    pub fn rows(&self) -> Arc<Rows> {
+        Arc::clone(&self.locked().0)
     }
 
     /// A flow that panics leaves the rows as they were before it.

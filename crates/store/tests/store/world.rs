@@ -102,7 +102,7 @@ impl World {
     /// Every row.
     pub async fn rows(&self) -> Rows {
         match &self.backing {
-            Backing::Memory(store) => store.rows(),
+            Backing::Memory(store) => Rows::clone(&store.rows()),
             Backing::Sqlite(store) => store.rows().await.unwrap(),
         }
     }
