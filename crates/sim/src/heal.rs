@@ -42,51 +42,50 @@ impl World {
         }
         self.settle_tasks()?;
         let (mut swept_at, mut words, mut patience) = (None::<Timestamp>, 0, Patience::default());
-        for round in 0..MAX_ROUNDS {
+        let mut looked = false;
+        let node = 0;
+        for _ in 0..MAX_ROUNDS {
             self.bank_decides();
             self.settle_tasks()?;
-            let node = 0;
             if self.nodes[node].engine.is_none() {
                 self.boot(node)?;
                 self.settle_tasks()?;
             }
-            self.do_if_due(node, &[Job::Beat], round == 0)?;
+            self.do_if_due(node, &[Job::Beat])?;
             let now = self.time.now();
             let gated = self.rows.sweeps.values().any(|sweep| sweep.gated_from.is_some());
-            if gated || swept_at.is_none_or(|at| now.since_ms(at) >= SWEEP_EVERY_MS) {
+            if gated || swept_at.is_some_and(|at| now.since_ms(at) >= SWEEP_EVERY_MS) {
                 self.sweep(node)?;
                 swept_at = Some(now);
             }
-            self.do_if_due(node, &[Job::Expire], round == 0)?;
-            self.do_if_due(node, &WORK, round == 0)?;
+            self.do_if_due(node, &[Job::Expire])?;
+            self.do_if_due(node, &WORK)?;
             match self.next_turn() {
                 Some(next) => self.wait_until(next, &mut patience),
                 None if words < MAX_WORDS && self.person_decides()? => {
-                    words += 1;
+                    (words, looked) = (words + 1, false);
                     self.settle_tasks()?;
                     // What is not proved yet is in a while.
                     self.pass(HOUR);
                 }
-                None => return self.last_look(node),
+                None if looked => return Ok(()),
+                None => {
+                    self.look_again(node)?;
+                    (swept_at, looked) = (Some(self.time.now()), true);
+                }
             }
         }
         Err(Broken { invariant: 17, found: format!("something stays open for ever: {:?}", self.waiting()) })
     }
 
-    /// What stands before a person is still asked about, and what the bank holds is read once more.
-    fn last_look(&mut self, node: usize) -> Result<(), Broken> {
+    /// What stands before a person is still asked about, what the bank holds is read once more, and every other look finds nothing.
+    fn look_again(&mut self, node: usize) -> Result<(), Broken> {
         self.pass(LEASE_MS.max(5 * MINUTE) + SECOND);
         self.sweep(node)?;
         for _ in 0..self.rows.operations.len() {
-            self.do_if_due(node, &[Job::ClaimDue], false)?;
+            self.do_if_due(node, &[Job::ClaimDue])?;
         }
-        let mut patience = Patience::default();
-        for round in 0..MAX_ROUNDS {
-            self.do_if_due(node, &WORK, round == 0)?;
-            let Some(next) = self.next_turn() else { return Ok(()) };
-            self.wait_until(next, &mut patience);
-        }
-        Err(Broken { invariant: 17, found: format!("something stays open for ever: {:?}", self.waiting()) })
+        WORK.into_iter().try_for_each(|job| self.do_job(node, job))
     }
 
     /// Time passes until something is due; twice as long as the last time where nothing was written down since: what a person holds up
@@ -120,10 +119,10 @@ impl World {
         Ok(())
     }
 
-    /// Does those of some jobs that have something to do; `all` does the others, too, and each finds nothing.
-    fn do_if_due(&mut self, node: usize, jobs: &[Job], all: bool) -> Result<(), Broken> {
+    /// Does those of some jobs that have something to do.
+    fn do_if_due(&mut self, node: usize, jobs: &[Job]) -> Result<(), Broken> {
         for job in jobs {
-            if all || self.is_due(job) {
+            if self.is_due(job) {
                 self.do_job(node, job.clone())?;
             }
         }
