@@ -38,6 +38,12 @@ mod tests {
     }
 
     #[test]
+    fn r15_the_shortest_wait_is_one_millisecond_and_the_longest_is_the_ceiling() {
+        let policy = RetryPolicy { base_ms: 1_000, max_ms: 300_000 };
+        assert_eq!((policy.delay_ms(1, 0, None), policy.delay_ms(1, 999, None)), (1, 1_000));
+    }
+
+    #[test]
     fn r15_the_ceiling_doubles() {
         let policy = RetryPolicy { base_ms: 1_000, max_ms: 300_000 };
         let longest = |tries| (0..20_000).map(|random| policy.delay_ms(tries, random * 7919, None)).max();

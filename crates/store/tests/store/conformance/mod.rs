@@ -4,6 +4,7 @@
 mod accounts;
 mod busy;
 mod charges;
+mod checks;
 mod claim_due;
 mod commit;
 mod expire;
