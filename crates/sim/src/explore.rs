@@ -98,6 +98,21 @@ pub const BOUNDS: &[Bounds] = &[
     },
 ];
 
+/// What is explored by a long run only.
+pub const LONG_BOUNDS: &[Bounds] = &[Bounds {
+    name: "two workers, two tabs: a crash, a request that is lost, one that is repeated, a lease that ends early, a dead token",
+    faults: &[
+        (Fault::Killed, 1),
+        (Fault::RequestLost, 1),
+        (Fault::RequestRepeated, 1),
+        (Fault::LeaseEnds, 1),
+        (Fault::TokenDies, 1),
+    ],
+    nodes: 2,
+    tabs: 2,
+    deeds: 1,
+}];
+
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Explored {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     choices::Choices,
-    explore::{BOUNDS, explore as explore_world},
+    explore::{BOUNDS, LONG_BOUNDS, explore as explore_world},
     fault::Fault,
     histories::{self, Told, Worlds, play_all},
     seldom,
@@ -47,12 +47,12 @@ pub struct Hunt {
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long it takes is told, and decides nothing")]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Runs everything; whether all is well.
-pub fn prove(seeds: u64, from: u64) -> bool {
+/// Runs everything, the largest of the small worlds only where `long`; whether all is well.
+pub fn prove(seeds: u64, from: u64, long: bool) -> bool {
     let began = now();
     std::panic::set_hook(Box::new(|_| {}));
     println!("histories in memory: {seeds}, from seed {from}");
@@ -62,18 +62,21 @@ pub fn prove(seeds: u64, from: u64) -> bool {
     tell_violations(&told);
     let (mut others, mut others_broken) = (0, 0);
     for (worlds, what) in [
+        (Worlds::Small, "two servers, two tabs, one checkout"),
         (Worlds::Restoring, "one server whose backups are restored"),
         (Worlds::Moving, "two servers of a merchant who takes another account"),
         (Worlds::Mistaken, "two servers with a bank that takes another sum"),
     ] {
+        let began = now();
         let told = play_all(worlds, from..from.saturating_add(seeds / OVER_SQLITE), THREADS, false);
-        println!("{what}: {} histories, {} broken", told.histories, told.broken);
+        let per_second = rate(told.histories, began);
+        println!("{what}: {} histories, {per_second} a second, {} broken", told.histories, told.broken);
         tell_violations(&told);
         (others, others_broken) = (others + told.histories, others_broken + told.broken);
     }
     let (on_file, differing) = over_sqlite(from, seeds / OVER_SQLITE);
     let never = tell_met(&told, seeds);
-    let states = explore();
+    let states = explore(long);
     let hunt = hunt(MOST_HUNTED);
     let violations = told.broken + others_broken + differing + u64::from(states.is_none());
     let line = Line {
@@ -93,7 +96,8 @@ pub fn prove(seeds: u64, from: u64) -> bool {
     violations == 0 && hunt.missed.is_empty() && never == 0
 }
 
-fn rate(count: u64, began: Instant) -> u64 {
+/// How many a second it was.
+pub(crate) fn rate(count: u64, began: Instant) -> u64 {
     count * 1_000 / u64::try_from(began.elapsed().as_millis()).unwrap_or(1).max(1)
 }
 
@@ -166,10 +170,11 @@ fn tell_met(told: &Told, histories: u64) -> usize {
     never
 }
 
-/// Explores every small world; how many states there are, or none where something broke or a world was too large.
-pub fn explore() -> Option<u64> {
+/// Explores every small world, the largest only where `long`; how many states there are, or none where something broke or a world was
+/// too large.
+pub fn explore(long: bool) -> Option<u64> {
     let mut states = 0;
-    for bounds in BOUNDS {
+    for bounds in BOUNDS.iter().chain(if long { LONG_BOUNDS } else { &[] }) {
         let began = now();
         let found = explore_world(bounds, THREADS, MOST_STATES);
         let whole = if found.complete { "complete" } else { "NOT COMPLETE" };
