@@ -160,7 +160,13 @@ impl Engine {
             stepped.retry_after_ms = stepped.retry_after_ms.max(Some(gap_ms));
         }
         let mut ours = listing.of(claimed.intent.id).to_vec();
-        if !ours.is_empty() {
+        // Should there be several, what took money decides, wherever it stands in the listing.
+        ours.sort_by_key(|seen| seen.status != ObjectStatus::Succeeded || seen.given_back);
+        for seen in &ours {
+            hand.observe(seen.clone(), "found in the listing")?;
+        }
+        // What was given back in full ends nothing by itself, and a person may be waiting for the proof that there is no other.
+        if ours.iter().any(|seen| !seen.given_back) {
             stepped.absent_since = None;
         } else if (listing.complete || planted::is(Fault::IncompleteListingProves))
             && self.is_evidence(claimed, listing.began)
@@ -170,11 +176,6 @@ impl Engine {
                 let words = format!("no object of it in the listings of {since} and {}", listing.began);
                 hand.apply(Event::Absent, words)?;
             }
-        }
-        // Should there be several, what took money decides, wherever it stands in the listing.
-        ours.sort_by_key(|seen| seen.status != ObjectStatus::Succeeded);
-        for seen in ours {
-            hand.observe(seen, "found in the listing")?;
         }
         Ok(())
     }

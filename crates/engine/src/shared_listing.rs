@@ -207,6 +207,7 @@ mod tests {
             object: ObjectId::parse("object").unwrap(),
             status: ObjectStatus::Succeeded,
             amount: Money::parse("1.00", Currency::parse("RUB").unwrap()).unwrap(),
+            given_back: false,
             intent: None,
             order: None,
             paid_with: None,

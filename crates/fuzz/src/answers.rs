@@ -77,8 +77,18 @@ fn payment(seen: &Observation, value: &Value) {
         ObjectStatus::Ended(_) => "canceled",
     };
     is_written(value, status, &seen.object, seen.amount);
+    let decimals = seen.amount.currency().exponent();
+    let sum = |of: &str| minor(written::text(value, &[of, "value"])?, decimals as usize);
+    let all_is_back = sum("refunded_amount").is_some_and(|back| Some(back) >= sum("amount"));
+    assert_eq!(seen.given_back, status == "succeeded" && all_is_back, "{value}");
     let named = written::text(value, &["metadata", "payment_intent_id"]).and_then(|id| id.parse().ok());
     assert_eq!(seen.intent, named);
+}
+
+/// Minor units of a sum as it is written.
+fn minor(sum: &str, decimals: usize) -> Option<u128> {
+    let (whole, part) = sum.split_once('.').unwrap_or((sum, ""));
+    format!("{whole}{part:0<decimals$}").parse().ok()
 }
 
 fn refund(seen: &RefundObservation, value: &Value) {

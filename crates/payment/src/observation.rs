@@ -14,6 +14,8 @@ pub struct Observation {
     pub status: ObjectStatus,
     /// Its sum.
     pub amount: Money,
+    /// Whether money was taken, and all of it was given back.
+    pub given_back: bool,
     /// The intent named in its metadata, if it is one of ours.
     pub intent: Option<IntentId>,
     /// The order named in its metadata, whoever made it.
@@ -41,15 +43,19 @@ pub enum Mismatch {
     Owner,
     /// Another sum or currency.
     Amount,
+    /// It took the money, and all of it was given back before we knew: whoever gave it back knows why, and nothing is paid.
+    GivenBack,
 }
 
 impl Observation {
-    /// Whether the object is the one we asked for, with our sum and currency.
+    /// Whether the object is the one we asked for, with our sum and currency, and has kept what it took.
     pub fn mismatch(&self, terms: &Terms) -> Option<Mismatch> {
         if self.intent != Some(terms.intent) && !planted::is(Fault::OwnerNotCompared) {
             Some(Mismatch::Owner)
         } else if self.amount != terms.amount && !planted::is(Fault::AmountNotCompared) {
             Some(Mismatch::Amount)
+        } else if self.given_back {
+            Some(Mismatch::GivenBack)
         } else {
             None
         }

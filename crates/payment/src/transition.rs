@@ -177,6 +177,9 @@ fn still_unknown(before: UnknownReason, why: UnknownReason) -> UnknownReason {
 /// What contradicts what was asked for is never success: the result is unknown, until the provider says otherwise or a person
 /// decides; who it was is kept, for it may have taken the money. An intent that was never sent cannot have an object at all.
 fn mismatched(state: &State, seen: ObjectId, mismatch: Mismatch, now: Timestamp) -> Decision {
+    if mismatch == Mismatch::GivenBack {
+        return given_back(state, seen, now);
+    }
     let why = UnknownReason::Mismatch(mismatch);
     let suspects = suspecting(state, seen);
     match state {
@@ -192,6 +195,30 @@ fn mismatched(state: &State, seen: ObjectId, mismatch: Mismatch, now: Timestamp)
         }
         State::NeedsReview { since, why, object, .. } => {
             Decision::to(State::NeedsReview { since: *since, why: *why, object: object.clone(), suspects })
+        }
+        State::Succeeded { .. } | State::Declined { .. } | State::Canceled { .. } | State::Expired { .. } => {
+            Decision::stay(state)
+        }
+    }
+}
+
+/// What was given back is not waited for: a person has to look at once. Money of another object than the intent's own, and given back,
+/// says nothing of the intent's own.
+fn given_back(state: &State, seen: ObjectId, now: Timestamp) -> Decision {
+    let why = ReviewReason::Mismatch(Mismatch::GivenBack);
+    match state {
+        State::Created => Decision::stay(state).with(Effect::Anomaly(Anomaly::NeverSent)),
+        State::Processing { .. }
+        | State::RequiresAction { .. }
+        | State::Confirming { .. }
+        | State::Authorized { .. }
+        | State::NeedsReview { .. } => {
+            let object = state.object().cloned();
+            if object.as_ref().is_some_and(|own| *own != seen) {
+                return Decision::stay(state);
+            }
+            let since = if let State::NeedsReview { since, .. } = state { *since } else { now };
+            Decision::to(State::NeedsReview { since, why, object, suspects: suspecting(state, seen) })
         }
         State::Succeeded { .. } | State::Declined { .. } | State::Canceled { .. } | State::Expired { .. } => {
             Decision::stay(state)
@@ -459,7 +486,7 @@ fn reviewed(state: &State, why: ReviewReason, now: Timestamp) -> Decision {
 
 fn review_reason(why: UnknownReason) -> ReviewReason {
     match why {
-        UnknownReason::Mismatch(mismatch @ (Mismatch::Owner | Mismatch::Amount)) => {
+        UnknownReason::Mismatch(mismatch @ (Mismatch::Owner | Mismatch::Amount | Mismatch::GivenBack)) => {
             ReviewReason::Mismatch(mismatch)
         }
         UnknownReason::NoAnswer

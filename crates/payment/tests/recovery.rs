@@ -6,10 +6,10 @@
 mod samples;
 
 use payment::{
-    Anomaly, Awaits, CanceledReason, Effect, Event, MAX_SUSPECTS, Mismatch, ReviewReason, Stance, State,
-    StateName, UnknownReason, transition,
+    Anomaly, Awaits, CanceledReason, Effect, Event, MAX_SUSPECTS, Mismatch, ObjectStatus, ReviewReason,
+    Stance, State, StateName, UnknownReason, transition,
 };
-use samples::{NOW, OTHER, OURS, object, states};
+use samples::{NOW, OTHER, OURS, object, observation, states};
 
 #[test]
 fn absence_ends_only_what_has_no_object_and_no_money() {
@@ -84,6 +84,36 @@ fn fault_47_whoever_was_shown_for_ours_is_kept_to_be_asked() {
     assert_eq!(state.suspects().len(), MAX_SUSPECTS);
     let json = serde_json::to_string(&state).unwrap();
     assert_eq!(serde_json::from_str::<State>(&json).unwrap(), state);
+}
+
+/// The money is there no more: nobody is told of a payment, and nobody waits for a day.
+#[test]
+fn r12_what_was_given_back_in_full_stands_before_a_person_at_once() {
+    for (name, state) in states() {
+        for seen in [OURS, OTHER] {
+            let event = Event::Mismatched { object: object(seen), mismatch: Mismatch::GivenBack };
+            let decision = transition(&state, event.clone(), NOW).unwrap();
+            let own = state.object().cloned();
+            // Another object's money, which is back, says nothing of the intent's own.
+            let of_another = own.is_some() && own != Some(object(seen));
+            if of_another || !matches!(state.name().awaits(), Awaits::Worker | Awaits::Person) {
+                assert_eq!(decision.next, state, "{name}");
+                continue;
+            }
+            let State::NeedsReview { why, object: kept, suspects, .. } = &decision.next else {
+                panic!("{name}: {decision:?}")
+            };
+            assert_eq!((*why, kept), (ReviewReason::Mismatch(Mismatch::GivenBack), &own), "{name}");
+            assert_eq!(suspects.is_empty(), own.is_some(), "{name}: it is kept, once");
+            // It is told once; no silence ends it; and should the money come to us after all, it is paid.
+            assert_eq!(transition(&decision.next, event, NOW).unwrap().next, decision.next);
+            assert_eq!(transition(&decision.next, Event::Absent, NOW).unwrap().next, decision.next);
+            let taken = observation(seen, ObjectStatus::Succeeded);
+            let paid = transition(&decision.next, Event::Observed(taken), NOW).unwrap();
+            assert_eq!(paid.next, State::Succeeded { object: object(seen), at: NOW });
+            assert_eq!(paid.effects, [Effect::Charge { object: object(seen) }]);
+        }
+    }
 }
 
 /// As it was written before suspects were kept.

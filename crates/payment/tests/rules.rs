@@ -68,6 +68,7 @@ fn any_state() -> impl Strategy<Value = State> {
         ReviewReason::Stuck,
         ReviewReason::Mismatch(Mismatch::Owner),
         ReviewReason::Mismatch(Mismatch::Amount),
+        ReviewReason::Mismatch(Mismatch::GivenBack),
     ]);
     let by = prop::sample::select(vec![DeclinedBy::Issuer, DeclinedBy::ProviderRejected]);
     let last = prop::option::of(prop::sample::select(samples::not_executed_reasons()));
@@ -151,12 +152,15 @@ fn r10_only_evidence_leads_out_of_confirming_and_to_a_person_what_takes_too_long
         match event {
             Event::Observed(_) | Event::Absent => {}
             Event::Overdue | Event::Stuck => assert_eq!(decision.next.name(), StateName::NeedsReview),
+            Event::Mismatched { mismatch: Mismatch::GivenBack, .. } => {
+                assert!(!left || decision.next.name() == StateName::NeedsReview);
+            }
             Event::Submitted
             | Event::TakenOver
             | Event::NotExecuted(_)
             | Event::Unanswered(_)
             | Event::Rejected { .. }
-            | Event::Mismatched { .. }
+            | Event::Mismatched { mismatch: Mismatch::Owner | Mismatch::Amount, .. }
             | Event::ExecuteUntilPassed
             | Event::JudgedCharged { .. }
             | Event::JudgedNotCharged
@@ -305,12 +309,16 @@ fn r12_what_contradicts_our_request_is_never_taken_for_success() {
     let dearer =
         Terms { amount: payment::Money::parse("1500.01", terms.amount.currency()).unwrap(), ..terms };
     assert_eq!(seen(Some(terms.intent)).mismatch(&dearer), Some(Mismatch::Amount));
+    let given_back = payment::Observation { given_back: true, ..seen(Some(terms.intent)) };
+    assert_eq!(given_back.mismatch(&terms), Some(Mismatch::GivenBack));
+    assert_eq!(given_back.mismatch(&dearer), Some(Mismatch::Amount), "that is more than was ever asked for");
     for (state, event) in pairs().filter(|(_, event)| matches!(event, Event::Mismatched { .. })) {
+        let given_back = matches!(event, Event::Mismatched { mismatch: Mismatch::GivenBack, .. });
         let decision = transition(&state, event, NOW).unwrap();
         let charges = decision.effects.iter().any(|effect| matches!(effect, Effect::Charge { .. }));
         assert!(!charges && decision.next.stance() == state.stance(), "{}", shown(&state));
         // What has an object keeps it, and its result is unknown from now on.
-        if matches!(state, State::Authorized { .. } | State::RequiresAction { .. }) {
+        if !given_back && matches!(state, State::Authorized { .. } | State::RequiresAction { .. }) {
             assert!(matches!(decision.next, State::Confirming { why: UnknownReason::Mismatch(_), .. }));
             assert_eq!(decision.next.object(), state.object());
         }

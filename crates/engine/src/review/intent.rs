@@ -4,7 +4,11 @@ use payment::{Event, IntentId, Money, ObjectId, ObjectStatus, Observation, Revie
 use providers::{Account, Reply};
 use store::{Claimed, LookOf, Looking, Tenant};
 
-use super::{Grounds, HELD, Resolved, Unaskable, Verdict, done, refused, suspects::Said, waiting};
+use super::{
+    Grounds, HELD, Resolved, Unaskable, Verdict, done, refused,
+    suspects::{Said, gave_back},
+    waiting,
+};
 use crate::{
     Claim, Engine, EngineError,
     follow_up::KEY_DEAD_MS,
@@ -166,14 +170,14 @@ impl Engine {
         if is_unnamed(&claimed.intent.state) {
             return self.judge_without_listing(claimed, hand, grounds, UNNAMED);
         }
-        match self.suspects_said(claimed, &account, &account_id).await? {
+        let given_back = match self.suspects_said(claimed, &account, &account_id).await? {
             Said::MayHaveCharged(words) => return refused(words),
             Said::Nothing => return self.judge_without_listing(claimed, hand, grounds, SILENT),
-            Said::NotCharged => {}
-        }
+            Said::NotCharged(given_back) => given_back,
+        };
         match claimed.intent.state.object().cloned() {
             Some(object) => self.judge_ended(&account, claimed, hand, &object, grounds).await,
-            None => self.judge_absent(claim, hand, grounds).await,
+            None => self.judge_absent(claim, hand, &given_back, grounds).await,
         }
     }
 
@@ -195,6 +199,11 @@ impl Engine {
                 hand.apply(Event::JudgedNotCharged, words)?;
                 ended_without_money(claimed)
             }
+            ObjectStatus::Succeeded if seen.given_back => {
+                let words = format!("a person{}: {grounds}", gave_back(object, seen.amount));
+                hand.apply(Event::JudgedNotCharged, words)?;
+                ended_without_money(claimed)
+            }
             status @ (ObjectStatus::Pending { .. }
             | ObjectStatus::WaitingForCapture
             | ObjectStatus::Succeeded) => {
@@ -204,18 +213,20 @@ impl Engine {
         }
     }
 
-    /// By listings of the account: one that is read now, and one that was some time before.
+    /// By listings of the account: one that is read now, and one that was some time before. What was given back in full is nobody's
+    /// money any more.
     async fn judge_absent(
         &self,
         claim: &Claim,
         hand: &mut InHand,
+        given_back: &str,
         grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
         let claimed = &claim.work;
         let Some(listing) = self.shared_listing(claim).await? else {
             return refused("the account's listing is being read just now; try again in a moment");
         };
-        if let Some(found) = listing.of(claimed.intent.id).first() {
+        if let Some(found) = listing.of(claimed.intent.id).iter().find(|found| !found.given_back) {
             return refused(format!(
                 "the provider's listing holds {} of this payment: it is {}",
                 found.object,
@@ -231,7 +242,8 @@ impl Engine {
         }
         let (since, gap_ms) = (claimed.operation.absent_since, self.settings.listing_gap_ms);
         if let Some(since) = since.filter(|since| listing.began.since_ms(*since) >= gap_ms) {
-            let words = format!("a person, and listings of {since} and {}: {grounds}", listing.began);
+            let words =
+                format!("a person, and listings of {since} and {}{given_back}: {grounds}", listing.began);
             hand.apply(Event::JudgedNotCharged, words)?;
             return ended_without_money(claimed);
         }

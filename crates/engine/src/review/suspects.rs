@@ -10,8 +10,8 @@ use crate::{Engine, EngineError, observe::status_words};
 
 /// What the suspects of a payment say together.
 pub(super) enum Said {
-    /// None took money, nor will.
-    NotCharged,
+    /// None has taken money, nor will, but for what it gave back; in words that go on from others.
+    NotCharged(String),
     /// One took money, or may; in words.
     MayHaveCharged(String),
     /// Not all of them can be asked now.
@@ -26,17 +26,18 @@ impl Engine {
         account: &Account,
         account_id: &ProviderAccount,
     ) -> Result<Said, EngineError> {
-        let mut said = Said::NotCharged;
+        let (mut all_told, mut given_back) = (true, String::new());
         for suspect in claimed.intent.state.suspects() {
             if self.recorded_as(&claimed.operation, account_id, suspect).await?.is_some() {
                 continue;
             }
             let Reply::Object(seen) = self.provider.query(account, suspect).await else {
-                said = Said::Nothing;
+                all_told = false;
                 continue;
             };
             match seen.status {
                 ObjectStatus::Ended(_) => {}
+                ObjectStatus::Succeeded if seen.given_back => given_back += &gave_back(suspect, seen.amount),
                 ObjectStatus::Succeeded => return Ok(Said::MayHaveCharged(took_money(suspect, seen.amount))),
                 ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => {
                     return Ok(Said::MayHaveCharged(format!(
@@ -46,7 +47,7 @@ impl Engine {
                 }
             }
         }
-        Ok(said)
+        Ok(if all_told { Said::NotCharged(given_back) } else { Said::Nothing })
     }
 
     /// As what else an object is known. A suspect that a sweep met as well is this payment's before it is a stranger.
@@ -78,6 +79,11 @@ impl Engine {
         }
         self.release_elsewhere(&claimed.intent.tenant, &frozen.account, object).await
     }
+}
+
+/// Words for the evidence, which go on from others.
+pub(super) fn gave_back(object: &ObjectId, amount: Money) -> String {
+    format!(", {object} gave all of its {amount} back")
 }
 
 fn took_money(suspect: &ObjectId, amount: Money) -> String {

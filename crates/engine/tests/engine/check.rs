@@ -25,7 +25,7 @@ const WAYS: [(&str, &str, &[&str]); 13] = [
     ("needs_review", "canceled", &["absent", "judged_not_charged"]),
     ("needs_review", "succeeded", &["judged_charged"]),
     ("any", "confirming", &["mismatched"]),
-    ("any", "needs_review", &["overdue", "stuck"]),
+    ("any", "needs_review", &["overdue", "stuck", "mismatched"]),
     // Wherever it is not over, the provider's object may lead anywhere but back.
     ("any", "any", &["observed"]),
 ];

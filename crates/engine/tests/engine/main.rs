@@ -30,6 +30,7 @@ mod random;
 mod rejected;
 mod reports;
 mod retries;
+mod returned;
 mod review;
 mod shopper;
 mod stuck;

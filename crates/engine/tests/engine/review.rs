@@ -120,7 +120,7 @@ pub fn object_of(world: &World, offer: &Offer) -> ObjectId {
     objects.into_iter().find(|object| object.intent == offer.intent.id).unwrap().id
 }
 
-async fn waiting(engine: &Engine) -> Vec<String> {
+pub async fn waiting(engine: &Engine) -> Vec<String> {
     engine.review().await.unwrap().items.iter().map(item_id).collect()
 }
 

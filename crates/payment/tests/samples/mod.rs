@@ -74,7 +74,7 @@ pub fn events() -> Vec<(Event, Option<String>)> {
     for id in [OURS, OTHER] {
         all.extend(statuses().into_iter().map(|status| Event::Observed(observation(id, status))));
     }
-    for mismatch in [Mismatch::Owner, Mismatch::Amount] {
+    for mismatch in [Mismatch::Owner, Mismatch::Amount, Mismatch::GivenBack] {
         all.push(Event::Mismatched { object: object(OURS), mismatch });
         all.push(Event::Mismatched { object: object(OTHER), mismatch });
     }
@@ -92,6 +92,7 @@ pub fn observation(id: &str, status: ObjectStatus) -> Observation {
         object: object(id),
         status,
         amount: Money::from_minor(150_000, rub).unwrap(),
+        given_back: false,
         intent: None,
         order: None,
         paid_with: None,
@@ -139,6 +140,7 @@ pub fn unknown_reasons() -> Vec<UnknownReason> {
         Reason::RejectedAfterUnknown,
         Reason::Mismatch(Mismatch::Owner),
         Reason::Mismatch(Mismatch::Amount),
+        Reason::Mismatch(Mismatch::GivenBack),
         Reason::Pending,
     ];
     for reason in &listed {
@@ -149,7 +151,7 @@ pub fn unknown_reasons() -> Vec<UnknownReason> {
             | Reason::Unreadable
             | Reason::HolderLost
             | Reason::RejectedAfterUnknown
-            | Reason::Mismatch(Mismatch::Owner | Mismatch::Amount)
+            | Reason::Mismatch(Mismatch::Owner | Mismatch::Amount | Mismatch::GivenBack)
             | Reason::Pending => {}
         }
     }

@@ -3,8 +3,8 @@
 
 use jiff::Timestamp as Moment;
 use payment::{
-    Currency, Ending, IntentId, Money, ObjectId, ObjectStatus, Observation, OperationId, OrderId, PaidWith,
-    RefundObservation, RefundStatus, Timestamp,
+    Currency, Ending, IntentId, Money, MoneyError, ObjectId, ObjectStatus, Observation, OperationId, OrderId,
+    PaidWith, RefundObservation, RefundStatus, Timestamp,
 };
 use reqwest::Url;
 use serde::Deserialize;
@@ -21,6 +21,8 @@ pub(super) struct Payment {
     id: String,
     status: String,
     amount: Fields<Amount>,
+    #[serde(default)]
+    refunded_amount: Option<Fields<Amount>>,
     /// Whoever made the payment wrote it: of any shape.
     #[serde(default)]
     metadata: Value,
@@ -104,7 +106,7 @@ impl Link {
     }
 }
 
-/// A payment in our words; what is said beside status, sum and id, and cannot be, is left out. `None`: one of these three cannot be.
+/// A payment in our words; what is said beside status, sums and id, and cannot be, is left out. `None`: one of these cannot be.
 pub(super) fn payment(payment: Payment, link: Link) -> Option<Observation> {
     let status = match payment.status.as_str() {
         "pending" => {
@@ -116,12 +118,15 @@ pub(super) fn payment(payment: Payment, link: Link) -> Option<Observation> {
         "canceled" => ObjectStatus::Ended(ending(reason(payment.cancellation_details))),
         _ => return None,
     };
+    let amount = money(&payment.amount)?;
+    let refunded_minor = payment.refunded_amount.map_or(Some(0), |sum| minor(&sum, amount.currency()))?;
     let last4 =
         payment.payment_method.and_then(|Fields(method)| method.card).and_then(|Fields(card)| card.last4);
     Some(Observation {
         object: ObjectId::parse(payment.id).ok()?,
+        given_back: status == ObjectStatus::Succeeded && refunded_minor >= amount.minor(),
         status,
-        amount: money(&payment.amount)?,
+        amount,
         intent: intent(&payment.metadata),
         order: text(&payment.metadata, "order_id").and_then(|id| OrderId::parse(id).ok()),
         paid_with: last4.map(|last4| PaidWith { last4: Some(last4) }),
@@ -166,6 +171,23 @@ fn money(Fields(amount): &Fields<Amount>) -> Option<Money> {
     Money::parse(&amount.value, Currency::parse(&amount.currency).ok()?).ok()
 }
 
+/// A sum that may be none, minor units of that currency.
+fn minor(Fields(amount): &Fields<Amount>, currency: Currency) -> Option<i64> {
+    if amount.currency != currency.code() {
+        return None;
+    }
+    match Money::parse(&amount.value, currency) {
+        Ok(sum) => Some(sum.minor()),
+        Err(MoneyError::NotPositive) => Some(0),
+        Err(
+            MoneyError::Malformed
+            | MoneyError::TooManyDecimals { .. }
+            | MoneyError::TooLarge
+            | MoneyError::UnknownCurrency { .. },
+        ) => None,
+    }
+}
+
 fn moment(created_at: Option<String>) -> Option<Timestamp> {
     created_at?.parse::<Moment>().ok().map(|at| Timestamp(at.as_millisecond()))
 }
@@ -208,6 +230,27 @@ mod tests {
         assert_eq!(seen.order, OrderId::parse("№ 7").ok());
         assert_eq!(seen.paid_with.and_then(|paid| paid.last4), Some("4444".to_owned()));
         assert_eq!(seen.created_at, Some(Timestamp(1_796_032_800_123)));
+    }
+
+    #[test]
+    fn r12_a_payment_says_whether_all_of_it_was_given_back() {
+        let given_back = |status: &str, refunded: &str| {
+            let written = format!(r#""{status}","refunded_amount":{refunded}"#);
+            Some(read_payment(&PAID.replace(r#""succeeded""#, &written))?.given_back)
+        };
+        let rub = |value: &str| format!(r#"{{"value":"{value}","currency":"RUB"}}"#);
+        assert_eq!(read_payment(PAID).map(|seen| seen.given_back), Some(false));
+        for (value, all) in
+            [("0.00", false), ("0", false), ("1499.99", false), ("1500.00", true), ("1500.01", true)]
+        {
+            assert_eq!(given_back("succeeded", &rub(value)), Some(all), "{value}");
+            assert_eq!(given_back("waiting_for_capture", &rub(value)), Some(false), "nothing was taken");
+        }
+        assert_eq!(given_back("succeeded", "null"), Some(false));
+        let usd = rub("1500.00").replace("RUB", "USD");
+        for odd in [&*rub("-1.00"), &rub("1500.001"), &rub(""), &usd, "{}", "[]", "1500", r#""1500.00""#] {
+            assert_eq!(given_back("succeeded", odd), None, "{odd}");
+        }
     }
 
     #[test]

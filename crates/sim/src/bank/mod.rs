@@ -296,6 +296,7 @@ impl Bank {
             object: object.id.clone(),
             status: object.status.shown(),
             amount: object.amount,
+            given_back: self.gave_all_back(object),
             intent: object.intent,
             order: Some(object.order.clone()),
             paid_with: None,

@@ -3,7 +3,7 @@
 use payment::{ObjectId, RefundObservation, RefundStatus, Timestamp};
 use providers::{Account, Reply};
 
-use super::{Arrival, Bank, Made, Refund, Status, not_found, object_id, rejected};
+use super::{Arrival, Bank, Made, Object, Refund, Status, not_found, object_id, rejected};
 use crate::{
     desk::Request,
     wire::{self, Asked},
@@ -52,6 +52,11 @@ impl Bank {
             .filter(|refund| refund.payment == *payment)
             .map(|refund| refund.amount.minor())
             .sum()
+    }
+
+    /// Whether a payment took money, and all of it was given back.
+    pub fn gave_all_back(&self, object: &Object) -> bool {
+        object.status == Status::Succeeded && self.returned(&object.id) >= object.amount.minor()
     }
 
     pub(super) fn query_refund(&self, account: &Account, id: &ObjectId) -> Reply<RefundObservation> {

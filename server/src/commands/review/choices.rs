@@ -92,7 +92,7 @@ async fn payment(
         charged.push("--charged OBJECT".to_owned());
     }
     let paid = "this object of the provider took the money: the order is paid";
-    let unpaid = "no money was taken: the order can be paid again";
+    let unpaid = "no money was taken, or all of it was given back: the order can be paid again";
     match engine.unaskable(row).await? {
         None => {
             for charged in charged {

@@ -191,7 +191,7 @@ fn money(lines: &mut Lines, charges: &[ChargeRecord], state: &State) {
     lines.title(title);
     for suspect in state.suspects() {
         lines.put(&format!(
-            "  {suspect}  the provider showed it for this payment's own, with another name or sum; look at it before you say anything"
+            "  {suspect}  the provider showed it for this payment's own, with another name or sum, or with its money given back; look at it before you say anything"
         ));
     }
     for charge in charges {

@@ -84,6 +84,7 @@ fn mismatch(what: Mismatch) -> &'static str {
     match what {
         Mismatch::Owner => "names another payment, or none",
         Mismatch::Amount => "has another sum or currency than was asked for",
+        Mismatch::GivenBack => "took the money, and all of it was given back before we knew of it",
     }
 }
 

@@ -109,6 +109,17 @@ impl Bank {
         ledger.refunds[number].id.clone()
     }
 
+    /// What becomes of a refund that somebody made in the dashboard.
+    pub fn moves_refund_by_hand(&self, id: &ObjectId, status: RefundStatus) {
+        let mut books = self.books();
+        books.ledger.refunds.iter_mut().find(|refund| refund.id == *id).unwrap().status = status;
+    }
+
+    /// Whether all that a payment took was given back.
+    pub fn gave_all_back(&self, object: &Object) -> bool {
+        self.books().ledger.gave_all_back(object)
+    }
+
     /// An object is called as one of another account.
     pub fn renames(&self, id: &ObjectId, name: &ObjectId) {
         self.books().ledger.object(id).id = name.clone();

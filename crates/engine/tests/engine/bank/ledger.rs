@@ -230,6 +230,11 @@ impl Ledger {
         standing.map(|refund| refund.amount.minor()).sum()
     }
 
+    /// Whether a payment took money, and all of it was given back, or is about to be.
+    pub fn gave_all_back(&self, object: &Object) -> bool {
+        object.status == ObjectStatus::Succeeded && self.returning_minor(&object.id) >= object.amount.minor()
+    }
+
     fn made_payment(&self, asker: &Asker) -> Option<Reply> {
         match self.keys.get(&asker.slot())? {
             Made::Payment(index) => Some(Reply::Object(self.payment_shown(*index))),
@@ -258,6 +263,7 @@ impl Ledger {
             object: object.id.clone(),
             status: object.status.clone(),
             amount: self.sum_shown(object.amount),
+            given_back: self.gave_all_back(object),
             intent: if self.lie == Some(Lie::Another) { Some(NOBODY) } else { ours.then_some(object.intent) },
             order: match self.lie {
                 Some(Lie::Order) => Some(OrderId::parse("another-order").unwrap()),

@@ -25,7 +25,8 @@ pub fn check_ending(world: &World, intent: &IntentRecord) {
 pub fn check_money(world: &World, checkout: &CheckoutRecord, chain: &[(IntentRecord, Story)]) {
     let (id, charges) = (checkout.id, &chain[0].1.charges);
     let objects = world.bank.objects();
-    let taken = objects.iter().filter(|object| object.checkout == id && object.took_money).count();
+    let keeps = |object: &&Object| object.took_money && !world.bank.gave_all_back(object);
+    let taken = objects.iter().filter(|object| object.checkout == id).filter(keeps).count();
     assert_eq!(checkout.status == CheckoutStatus::Paid, !charges.is_empty(), "1: paid exactly if charged");
     let paying = charges.iter().filter(|charge| !charge.extra).count();
     assert!(paying <= 1, "1: {paying} charges pay {}", checkout.order);
@@ -98,7 +99,9 @@ async fn check_object(
         let met = standing.stranger.as_ref().is_some_and(|stranger| stranger.amount == object.amount);
         known |= charged || met;
     }
-    assert!(known || !object.took_money, "16: {object:?} took money, and is not written down");
+    // A person is asked about what was given back, and it is no charge if he says so.
+    let keeps = object.took_money && !world.bank.gave_all_back(object);
+    assert!(known || !keeps, "16: {object:?} took money, and is not written down");
     let ours = intents.iter().flat_map(|(_, chain)| chain).find(|(intent, _)| intent.id == object.intent);
     let Some((_, story)) = ours else { return };
     assert!(is_named(&object.id, story), "16: {object:?} is in no story");
