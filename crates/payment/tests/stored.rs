@@ -1,7 +1,5 @@
 //! Names and texts that rows hold: a database keeps them longer than the code that wrote them, so each is written out here.
 
-#![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
 use payment::{
     Capture, CheckoutStatus, Currency, DeclinedBy, Fingerprint, JournalHash, KeyKind, MethodKind, Mode,
     Money, OperationKind, Timestamp,

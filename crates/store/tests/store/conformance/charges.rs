@@ -87,7 +87,9 @@ async fn fault_63_extras_of_a_paid_checkout_are_extras_each(world: World) {
     assert_eq!(world.commit(paid).await, (false, true));
     let of_first = world.story(first.intent.id).await.charges;
     assert_eq!(of_first, world.story(second.intent.id).await.charges, "they are the checkout's");
-    assert_eq!(of_first.iter().filter(|row| row.extra && row.intent == first.intent.id).count(), 2);
+    let extras: Vec<_> = of_first.into_iter().filter(|row| row.extra).collect();
+    assert!(extras.len() == 2 && extras.iter().all(|row| row.intent == first.intent.id));
+    assert_eq!(world.store.open_extras(10).await.unwrap(), extras);
 }
 
 async fn fault_15_several_charges_are_told_again_as_they_were(world: World) {

@@ -106,7 +106,8 @@ async fn equal_objects_of_two_accounts_are_two_payments(world: World) {
     for (claim, account) in [(&first, &here), (&second, &there)] {
         let (linked, newest) = of_account(&world, &tenant(), account).await;
         assert_eq!(linked.map(|row| row.id), Some(claim.operation.id));
-        assert_eq!(newest.map(|row| row.id), Some(claim.operation.id));
+        assert_eq!(newest.as_ref().map(|row| row.id), Some(claim.operation.id));
+        assert_eq!(world.store.operation(tenant(), claim.operation.id).await.unwrap(), newest);
     }
     // Live money is never found in test mode, nor the other way round.
     assert_eq!(of_account(&world, &tenant_of("mer_1", Mode::Live), &here).await, (None, None));

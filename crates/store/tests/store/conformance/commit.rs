@@ -1,14 +1,18 @@
 //! Writing what came of a claim: fenced, whole, and once.
 
-use payment::{Anomaly, CheckoutStatus, Event, PaidWith, State, StateName, UnknownReason};
-use store::{Committed, KnownKey, StoreError, Submitted};
+use payment::{
+    Anomaly, CheckoutStatus, Event, NotExecutedReason, OperationState, PaidWith, State, StateName,
+    UnknownReason,
+};
+use store::{Asked, Committed, KnownKey, StoreError, Submitted};
 
 use crate::{
     commands::{
-        LEASE_MS, WAKE_MS, charge, confirming, declined, final_answer, object, outcome, submit, succeeded,
+        LEASE_MS, WAKE_MS, charge, confirming, declined, final_answer, follow_up_outcome, object, outcome,
+        refund, submit, succeeded,
     },
     conformance::behaviours,
-    world::{DAY, World, after, events, is},
+    world::{DAY, START, World, after, events, is},
 };
 
 behaviours!(
@@ -26,6 +30,8 @@ behaviours!(
     the_same_object_is_charged_once,
     what_it_is_paid_with_is_not_forgotten,
     an_open_operation_without_a_wake_up_is_refused,
+    r15_retries_are_counted_anew_once_something_has_changed,
+    fault_15_a_charge_that_was_asked_for_earlier_is_told_again,
 );
 
 async fn an_outcome_is_written_as_a_whole(world: World) {
@@ -211,4 +217,40 @@ async fn an_open_operation_without_a_wake_up_is_refused(world: World) {
     is(&world.intent(claim.intent.id).await, StateName::Processing);
     assert_eq!(world.story(claim.intent.id).await.operation, claim.operation);
     world.commit(outcome(&claim, confirming(None))).await;
+}
+
+/// The growing wait is for what stays as it is, a payment's state or a refund's.
+async fn r15_retries_are_counted_anew_once_something_has_changed(world: World) {
+    let tries = async || {
+        world.clock.advance(WAKE_MS);
+        let claim = world.due(1).await.remove(0);
+        (claim.operation.tries, claim)
+    };
+    let sent = world.sent("order-1").await;
+    let not_sent = after(&sent, Event::NotExecuted(NotExecutedReason::NotSent));
+    world.commit(outcome(&sent, not_sent)).await;
+    let (second, claim) = tries().await;
+    world.commit(outcome(&claim, confirming(None))).await;
+    let (changed, claim) = tries().await;
+    assert_eq!((second, changed), (2, 1));
+
+    world.commit(outcome(&claim, succeeded("object-1"))).await;
+    world.followed(refund(&sent.intent, "object-1", "1.00")).await;
+    let unknown = || OperationState::Confirming { since: START, why: UnknownReason::NoAnswer };
+    let (first, claim) = tries().await;
+    world.commit(follow_up_outcome(&claim, unknown())).await;
+    let (changed, claim) = tries().await;
+    world.commit(follow_up_outcome(&claim, unknown())).await;
+    let (second, _) = tries().await;
+    assert_eq!((first, changed, second), (1, 1, 2));
+}
+
+/// Its charge is of the moment of the commit, whenever the provider was asked.
+async fn fault_15_a_charge_that_was_asked_for_earlier_is_told_again(world: World) {
+    let claim = world.sent("order-1").await;
+    world.clock.advance(WAKE_MS);
+    let mut commit = outcome(&claim, succeeded("object-1"));
+    commit.asked = Asked::At(claim.now);
+    assert_eq!(world.commit(commit.clone()).await, (true, false));
+    assert_eq!(world.commit(commit).await, (true, false));
 }

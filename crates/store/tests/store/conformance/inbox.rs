@@ -5,11 +5,11 @@ use std::sync::Arc;
 use payment::{Holder, IntentId, Mode, ProviderAccount};
 use store::{
     AcceptNotice, Announcement, ClaimNotices, ClaimedNotice, Flow, NoticeAbout, NoticeAccepted, NoticeKey,
-    NoticeRecord, NoticeSettled, NoticeState, NoticeSubject, NoticeVerdict, SettleNotice,
+    NoticeRecord, NoticeSettled, NoticeState, NoticeSubject, NoticeVerdict, OpenFollowUp, SettleNotice,
 };
 
 use crate::{
-    commands::{LEASE_MS, object, succeeded, tenant, tenant_of},
+    commands::{self, LEASE_MS, object, succeeded, tenant, tenant_of},
     conformance::behaviours,
     world::{DAY, SECOND, World, uuid},
 };
@@ -25,6 +25,7 @@ behaviours!(
     fault_54_what_a_forged_one_named_wrongly_the_true_one_names,
     a_verdict_whose_answer_was_lost_is_not_written_twice,
     a_linked_object_says_whom_it_is_about,
+    a_refunds_object_is_no_payment,
     an_intent_of_another_merchant_is_nobody,
     fault_54_a_parked_one_finds_what_is_linked_later,
     parked_ones_are_bounded_and_the_oldest_go_first,
@@ -208,6 +209,17 @@ async fn a_linked_object_says_whom_it_is_about(world: World) {
     assert_eq!(world.due_notice().await.subject, Some(NoticeSubject::Payment(linked.intent.id)));
     // A payment is no refund.
     world.hears(&refund("object-1")).await;
+    assert_eq!(world.due_notice().await.subject, None);
+}
+
+async fn a_refunds_object_is_no_payment(world: World) {
+    let intent = world.settled("order-1", succeeded("object-1")).await.intent;
+    let found =
+        OpenFollowUp { made: Some(object("refund-1")), ..commands::refund(&intent, "object-1", "1.00") };
+    let id = world.followed(found).await.id;
+    world.hears(&refund("refund-1")).await;
+    assert_eq!(world.due_notice().await.subject, Some(NoticeSubject::Refund(id)));
+    world.hears(&says("refund-1", "succeeded")).await;
     assert_eq!(world.due_notice().await.subject, None);
 }
 

@@ -4,7 +4,7 @@ use payment::{CheckoutId, CheckoutStatus, State, StateName};
 use store::{KnownKey, OpenedIntent, SubmitCommand};
 
 use crate::{
-    commands::{LIMIT, declined, open_intent, outcome, submit, succeeded},
+    commands::{LIMIT, charge, declined, object, open_intent, outcome, submit, succeeded},
     conformance::behaviours,
     world::{DAY, World, claimed, events, is, uuid},
 };
@@ -15,6 +15,7 @@ behaviours!(
     r2_a_repeat_names_the_same_intent,
     r3_a_reused_key_is_refused,
     fault_61_a_paid_checkout_takes_no_new_intent,
+    fault_61_a_checkout_that_was_paid_after_its_intents_end_takes_no_new_one,
     a_checkout_that_is_over_takes_no_new_intent,
     a_checkout_that_is_over_offers_only_what_was_sent,
     trying_again_keeps_the_shoppers_address,
@@ -136,4 +137,15 @@ async fn only_so_many_intents_are_tried(world: World) {
 async fn a_checkout_that_is_not_there_is_not_found(world: World) {
     let refused = world.store.open_intent(open_intent("try", CheckoutId(uuid()))).await.unwrap();
     assert_eq!(refused, OpenedIntent::NotFound);
+}
+
+/// Paid is a fact of the checkout: its intent was declined and stays so.
+async fn fault_61_a_checkout_that_was_paid_after_its_intents_end_takes_no_new_one(world: World) {
+    let claim = world.sent("order-1").await;
+    let mut paid = outcome(&claim, declined());
+    paid.charges.push(charge(object("object-1")));
+    assert_eq!(world.commit(paid).await, (true, false));
+    is(&world.intent(claim.intent.id).await, StateName::Declined);
+    let opened = world.store.open_intent(open_intent("try-2", claim.checkout.id)).await.unwrap();
+    assert!(matches!(opened, OpenedIntent::Paid(id) if id == claim.intent.id), "{opened:?}");
 }
