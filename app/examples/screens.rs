@@ -129,6 +129,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             next_action: None,
             paid_at: None,
             progress: None,
+            told_to: None,
             behind: false,
             closed: false,
             extra_charge: None,

@@ -47,6 +47,7 @@ fn intent() -> PaymentIntent {
         next_action: Some(NextAction::Redirect { url: "https://bank.example/confirm/1".into() }),
         paid_at: None,
         progress: None,
+        told_to: None,
         behind: true,
         closed: true,
         extra_charge: None,

@@ -134,6 +134,7 @@ pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> P
         paid_at: paid_at(&intent.state),
         next_action: next_action(&intent.state),
         progress: None,
+        told_to: None,
         behind: false,
         closed: false,
         extra_charge: None,

@@ -131,6 +131,9 @@ pub struct PaymentIntent {
     /// What was done to learn the result, once it was submitted and while it is not settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
+    /// The mail address that the result will be told to; client token only, and only while it is awaited and mails are sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_to: Option<String>,
     /// The checkout has gone on without this intent: it was paid by another charge, or has a newer intent. Read the checkout.
     #[serde(default, skip_serializing_if = "is_false")]
     pub behind: bool,

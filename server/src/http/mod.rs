@@ -45,6 +45,8 @@ pub struct Patience {
     pub submit: Duration,
     /// A repeat waits this long for the first one's result.
     pub repeat: Duration,
+    /// A page that a shopper comes back to from the bank's waits this long for the provider's word.
+    pub look: Duration,
     /// A request's head has to be here by then, and the next one on a connection that stays open.
     pub head: Duration,
     /// A body has to be here by then.
@@ -55,7 +57,13 @@ impl Default for Patience {
     /// The browser gives up after 10 s: it must have an answer before.
     fn default() -> Self {
         let seconds = Duration::from_secs;
-        Self { submit: seconds(8), repeat: seconds(1), head: seconds(30), body: seconds(10) }
+        Self {
+            submit: seconds(8),
+            repeat: seconds(1),
+            look: seconds(2),
+            head: seconds(30),
+            body: seconds(10),
+        }
     }
 }
 

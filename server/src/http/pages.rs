@@ -2,7 +2,7 @@
 
 mod forms;
 
-use std::convert::Infallible;
+use std::{convert::Infallible, time::Duration};
 
 use app::{Lang, Message, Page};
 use axum::{
@@ -10,7 +10,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header, request::Parts},
     response::{Html, IntoResponse, Response},
 };
-use payment::{CheckoutId, State as PaymentState};
+use payment::{CheckoutId, State as PaymentState, StateName};
 use serde::Deserialize;
 use store::{CheckoutRecord, Doubt, IntentRecord, MerchantRecord};
 
@@ -18,11 +18,14 @@ use super::{
     ApiError, App, Id,
     caller::{self, Caller},
     checkouts,
-    payment_intents::{doubt, held, shopper_view},
+    payment_intents::{self, doubt, held, shopper_view},
 };
-use crate::ids;
+use crate::{ids, live::Watcher};
 
 pub(super) use forms::{again, check, email, release, submit};
+
+/// How often a page that waits for a look looks itself: another process may be the one that asks.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Where a page is: `?token=…&lang=…`, and the language in which its reader is spoken to. The token is never logged.
 pub(super) struct Address {
@@ -88,11 +91,8 @@ pub(super) async fn pay(State(app): State<App>, Id(id): Id, address: Address) ->
 
 /// `GET /pay/{checkout}/status`.
 pub(super) async fn status(State(app): State<App>, Id(id): Id, address: Address) -> Response {
-    match load(&app, &id, &address).await {
+    match load_after_return(&app, &id, &address).await {
         Ok(Shown { mut page, merchant, intent, doubt, .. }) => {
-            if let PaymentState::RequiresAction { .. } = intent.state {
-                look_now(&app, &intent);
-            }
             if intent.state == PaymentState::Created && doubt == Some(Doubt::Gate) {
                 page.intent = held(page.intent, &intent);
             }
@@ -118,7 +118,40 @@ pub(super) fn turn_away(app: &App, request: &Request, error: &ApiError) -> Respo
     message(app, Address::of(request.uri(), request.headers()).lang, error)
 }
 
-/// Whoever comes here may come back from the bank's page: a worker asks at once what became of it, and the page hears of it.
+/// Whoever comes here may come back from the bank's page: a worker asks at once what became of it, and that is waited for a little,
+/// so that the page does not ask for what was done. What is not learned in time it learns when it looks again.
+async fn load_after_return(app: &App, id: &str, address: &Address) -> Result<Shown, ApiError> {
+    let before = load(app, id, address).await?;
+    if before.intent.state.name() != StateName::RequiresAction {
+        return Ok(before);
+    }
+    // From before the look on: its end is not missed.
+    let watcher = app.live.watch(before.intent.id, true);
+    look_now(app, &before.intent);
+    let Some(watcher) = watcher else { return Ok(before) };
+    let looked = load_looked_at(app, id, address, watcher, before.looked_at());
+    tokio::time::timeout(app.patience.look, looked).await.unwrap_or(Ok(before))
+}
+
+/// What the look brought: another state, or that the bank still waits.
+async fn load_looked_at(
+    app: &App,
+    id: &str,
+    address: &Address,
+    mut watcher: Watcher,
+    before: Option<String>,
+) -> Result<Shown, ApiError> {
+    loop {
+        let serving = watcher.wait(LOOK_EVERY).await;
+        let shown = load(app, id, address).await?;
+        let moved = shown.intent.state.name() != StateName::RequiresAction;
+        if moved || shown.looked_at() != before || !serving {
+            return Ok(shown);
+        }
+    }
+}
+
+/// A worker is to ask at once. Whoever waits may go away meanwhile.
 fn look_now(app: &App, intent: &IntentRecord) {
     let (engine, tenant, id) = (app.engine.clone(), intent.tenant.clone(), intent.id);
     app.tasks.spawn(async move {
@@ -135,6 +168,13 @@ struct Shown {
     caller: Caller,
     intent: IntentRecord,
     doubt: Option<Doubt>,
+}
+
+impl Shown {
+    /// When the provider was last asked, while the result is awaited.
+    fn looked_at(&self) -> Option<String> {
+        self.page.intent.progress.as_ref()?.last_look_at.clone()
+    }
 }
 
 async fn load(app: &App, id: &str, address: &Address) -> Result<Shown, ApiError> {
@@ -160,7 +200,7 @@ async fn page(
         shop_name: merchant.name.clone(),
         checkout: checkouts::view(app, checkout, intent).await?,
         intent: shopper_view(app, checkout, intent).await?,
-        email: intent.email.clone().or_else(|| checkout.email.clone()),
+        email: payment_intents::email(checkout, intent),
         return_url: checkout.return_url.clone(),
         tokenize_url: format!("{}/v3/tokens", merchant.url),
         mails: app.mails,

@@ -78,9 +78,26 @@ pub(super) async fn view(app: &App, caller: &Caller, id: &str) -> Result<Payment
     Ok(PaymentIntent { behind, closed, ..view })
 }
 
+/// As the shopper may see it: with the address that the result will be told to, while there is one to wait for. It need not be the
+/// address that this shopper typed: another device's may have been first.
+pub(super) async fn shopper_view(
+    app: &App,
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+) -> Result<PaymentIntent, ApiError> {
+    let view = progress_view(app, checkout, intent).await?;
+    let told = app.mails && view.state.is_awaited();
+    Ok(PaymentIntent { told_to: email(checkout, intent).filter(|_| told), ..view })
+}
+
+/// The shopper's own, else what the merchant knows.
+pub(super) fn email(checkout: &CheckoutRecord, intent: &IntentRecord) -> Option<String> {
+    intent.email.clone().or_else(|| checkout.email.clone())
+}
+
 /// With what was done so far, while there is a result to wait for; of a paid order, with what else was charged. Where a stranger's money for the order stands before a person,
 /// the shopper is told so: it may be this shopper's own, and nothing else is sent for the order until then.
-pub(super) async fn shopper_view(
+async fn progress_view(
     app: &App,
     checkout: &CheckoutRecord,
     intent: &IntentRecord,

@@ -2,8 +2,10 @@
 //! can ask for.
 
 use jiff::Timestamp;
+use payonce::config::MailTransport;
 use serde_json::{Value, json};
 
+use crate::outbox::ADDRESS;
 use crate::support::{
     ALPHA, ALPHA_PUBLISHABLE, BETA, DECLINED, Events, GOOD, Sandbox, Setup, THREE_DS, World, at_once,
     eventually, text,
@@ -90,6 +92,29 @@ async fn n2_what_was_done_to_learn_a_lost_answer_is_told_and_then_the_result() {
     assert_eq!(last["progress"], Value::Null, "there is nothing to wait for any more");
     assert_eq!(events.next().await, None);
     assert_eq!(world.bank.charges("1").await, 1);
+}
+
+/// Two devices, two addresses: the first submission's is the one.
+#[tokio::test]
+async fn n1_where_the_result_is_told_is_told_to_every_device_alike_and_only_where_mails_are_sent() {
+    for mails in [true, false] {
+        let transport = mails.then_some(MailTransport::Folder);
+        let world = World::with(Setup { worker: false, mails: transport, ..Setup::default() }).await;
+        let checkout = world.checkout("1").await;
+        world.bank.fault(json!({ "kind": "lose_answer", "order_id": "1" })).await;
+        world.pay_with_address(&checkout, GOOD).await.expect(202);
+        let second = world.pay(&checkout, GOOD).await.expect(202).json();
+        assert_eq!(second.get("told_to"), None, "every repeat is answered alike");
+        let seen = seen_by_shopper(&world, &checkout).await;
+        assert_eq!(seen.get("told_to").is_some(), mails, "{seen}");
+        if mails {
+            assert_eq!(seen["told_to"], ADDRESS);
+        }
+        let merchants = world.intent(&checkout["payment_intent"]["id"]).await;
+        assert_eq!(merchants.get("told_to"), None);
+        driven_to(&world, &checkout, "succeeded").await;
+        assert_eq!(seen_by_shopper(&world, &checkout).await.get("told_to"), None, "it was told");
+    }
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use crate::support::{
     text,
 };
 
-const ADDRESS: &str = "anna.canary@example.com";
+pub(crate) const ADDRESS: &str = "anna.canary@example.com";
 const KEY: &str = "C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
 fn webhooks_to(endpoint: &Endpoint) -> Setup {
@@ -37,7 +37,7 @@ fn signature(arrived: &Arrived) -> String {
 
 impl World {
     /// Pays with a card, leaving an address for the receipt.
-    async fn pay_with_address(&self, checkout: &Value, card: &str) -> Reply {
+    pub(crate) async fn pay_with_address(&self, checkout: &Value, card: &str) -> Reply {
         let token = self.bank.token(card).await;
         let intent = &checkout["payment_intent"];
         let body = json!({

@@ -1,5 +1,7 @@
 //! The shopper's pages: languages, what the browser may do with them, and that looking changes nothing.
 
+use std::time::Duration;
+
 use payment::ObjectId;
 use serde_json::{Value, json};
 use store::{Resolution, Store, StrangerRecord};
@@ -187,7 +189,7 @@ async fn attack_31_markup_is_shown_as_text() {
 /// Also OwnPay#183.
 #[tokio::test]
 async fn opening_a_page_changes_nothing() {
-    let world = World::with(Setup { worker: false, ..Setup::default() }).await;
+    let world = World::with(unasked()).await;
     for (card, state) in [
         (None, "created"),
         (Some(DECLINED), "declined"),
@@ -226,19 +228,61 @@ async fn opening_a_page_changes_nothing() {
 /// Its next look is hours away; the shopper is back now.
 #[tokio::test]
 async fn n2_whoever_comes_back_from_the_banks_page_has_the_bank_asked_at_once() {
-    let world = World::with(Setup { worker: false, ..Setup::default() }).await;
+    let world = World::with(unasked()).await;
     let seldom = world.seldom();
     let checkout = world.checkout("1").await;
     world.pay(&checkout, THREE_DS).await.expect(200);
     eventually("the look that is soon", || async { seldom.run_once().await.unwrap().then_some(()) }).await;
     let payment = world.bank.payments("1").await.remove(0);
     world.bank.decide(text(&payment["id"]), "confirm").await;
-    page(&world, &world.page(&checkout).replacen('?', "/status?", 1)).await.expect(200);
+    let html = status(&world, &checkout).await;
+    assert!(html.contains("data-state=\"requires_action\""), "nobody waits for ever");
     eventually("succeeded", || async {
         seldom.run_once().await.unwrap();
         (world.intent(&checkout["payment_intent"]["id"]).await["state"] == "succeeded").then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn n2_the_page_after_the_banks_page_says_what_was_done_there() {
+    let world = World::with(patient()).await;
+    for (decision, state) in [("confirm", "succeeded"), ("refuse", "declined")] {
+        let checkout = world.checkout(decision).await;
+        world.pay(&checkout, THREE_DS).await.expect(200);
+        let payment = world.bank.payments(decision).await.remove(0);
+        world.bank.decide(text(&payment["id"]), decision).await;
+        let html = status(&world, &checkout).await;
+        assert!(html.contains(&format!("data-state=\"{state}\"")), "{decision}");
+    }
+}
+
+/// The test ends only if the look does: the page would wait much longer.
+#[tokio::test]
+async fn fault_64_whoever_comes_back_undecided_waits_for_one_look_and_no_longer() {
+    let world = World::with(patient()).await;
+    let checkout = world.checkout("1").await;
+    world.pay(&checkout, THREE_DS).await.expect(200);
+    let html = status(&world, &checkout).await;
+    assert!(html.contains("data-state=\"requires_action\""));
+}
+
+/// Nobody asks the bank: pages do not wait for that.
+fn unasked() -> Setup {
+    let mut setup = Setup { worker: false, ..Setup::default() };
+    setup.patience.look = Duration::from_millis(50);
+    setup
+}
+
+/// Pages wait for the bank's word, however slow the machine is.
+fn patient() -> Setup {
+    let mut setup = Setup::default();
+    setup.patience.look = Duration::from_secs(600);
+    setup
+}
+
+async fn status(world: &World, checkout: &Value) -> String {
+    page(world, &world.page(checkout).replacen('?', "/status?", 1)).await.expect(200).text()
 }
 
 #[tokio::test]

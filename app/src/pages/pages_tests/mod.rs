@@ -60,6 +60,7 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
             next_action: None,
             paid_at: None,
             progress: None,
+            told_to: None,
             behind: false,
             closed: false,
             extra_charge: None,
