@@ -20,6 +20,7 @@ scenarios! {
     fault_23_money_that_is_held_for_an_order_blocks_it,
     a_stranger_blocks_its_order_and_no_other,
     a_stranger_that_blocks_for_too_long_lets_it_end_unsent,
+    n5_another_object_of_an_intent_takes_the_place_of_none,
 }
 
 /// An order that was paid after the backup, and whose shopper pays again.
@@ -132,4 +133,18 @@ async fn a_stranger_that_blocks_for_too_long_lets_it_end_unsent(world: World) {
     let (_, next) = world.try_again(&engine, &offer, "again").await;
     submits(&engine, &next).await;
     assert_eq!(world.sends_within(&engine, MINUTE).await, 0, "nor its next try");
+}
+
+/// The provider forgot a key. What is asked about, captured and refunded is the first object, as before.
+async fn n5_another_object_of_an_intent_takes_the_place_of_none(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    world.bank.forget_keys();
+    world.wake(&engine, &offer).await;
+    let first = world.story(&offer).await.operation.object;
+    assert!(first.is_some());
+    assert_eq!(world.sweeps(&engine).await.news, 1);
+    assert_eq!(world.story(&offer).await.operation.object, first);
 }
