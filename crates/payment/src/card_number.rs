@@ -60,7 +60,7 @@ fn has_known_prefix(digits: &[u8]) -> bool {
 fn luhn(digits: &[u8]) -> bool {
     let weighted = digits.iter().rev().enumerate().map(|(place, digit)| match place % 2 {
         0 => u32::from(*digit),
-        _ => u32::from(digit * 2 / 10 + digit / /* ~ changed by cargo-mutants ~ */ 2 % 10),
+        _ => u32::from(digit * 2 / 10 + digit * 2 % 10),
     });
     weighted.sum::<u32>() % 10 == 0
 }
