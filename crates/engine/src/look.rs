@@ -6,7 +6,9 @@ use planted::Fault;
 use providers::{Account, Reply};
 use store::{ClaimLook, Claimed, Commit, Frozen, LookOf, Looking, Stage, StoreError, Tenant};
 
-use crate::{Engine, EngineError, Seal, failpoint::failpoint, frozen::Content, observe::InHand};
+use crate::{
+    Engine, EngineError, Seal, failpoint::failpoint, frozen::Content, observe::InHand, sweep::is_strange,
+};
 
 /// What came of a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +37,8 @@ impl Engine {
             Looking::NotFound => return Ok(Looked::NoIntent),
         };
         failpoint!("look.claimed");
-        let (account, account_id) = self.account_for(&claimed).await?;
-        let mut hand = InHand::new(&claimed, account_id);
+        let (account, _, id) = self.paid_to(tenant, &claimed.operation).await?;
+        let mut hand = InHand::new(&claimed, id.clone());
         let looked = match self.provider.query(&account, object).await {
             // Whoever made us look named the wrong intent: that is no word about this one.
             Reply::Object(seen)
@@ -51,6 +53,10 @@ impl Engine {
                     seen.status = ObjectStatus::Succeeded;
                 }
                 let status = seen.status.clone();
+                if is_strange(&claimed.intent, &claimed.operation, &id, &seen) {
+                    // No question of its own will find that money.
+                    self.put_strange(tenant, &id, seen.clone(), true).await?;
+                }
                 hand.observe(seen, "asked")?;
                 Looked::Saw(status)
             }
@@ -58,7 +64,7 @@ impl Engine {
         };
         failpoint!("look.answered");
         // Somebody was first, and what was seen is not written down: it is to be seen again (R14).
-        Ok(if self.write_look(&claimed, hand).await? { looked } else { Looked::Held })
+        Ok(if self.write_look(&claimed, hand, Some(&account)).await? { looked } else { Looked::Held })
     }
 
     /// Takes a provider's word about one of our intents from a listing; false if somebody else is at work on it just now.
@@ -66,7 +72,7 @@ impl Engine {
         &self,
         tenant: &Tenant,
         intent: IntentId,
-        account: &ProviderAccount,
+        (account, id): (&Account, &ProviderAccount),
         seen: Observation,
     ) -> Result<bool, EngineError> {
         let claimed = match self.claim_look(tenant, LookOf::Intent(intent)).await? {
@@ -74,9 +80,9 @@ impl Engine {
             Looking::Held => return Ok(false),
             Looking::NotFound => return Err(gone(intent)),
         };
-        let mut hand = InHand::new(&claimed, account.clone());
+        let mut hand = InHand::new(&claimed, id.clone());
         hand.observe(seen, "found by the sweep")?;
-        self.write_look(&claimed, hand).await
+        self.write_look(&claimed, hand, Some(account)).await
     }
 
     pub(crate) async fn claim_look(&self, tenant: &Tenant, of: LookOf) -> Result<Looking, EngineError> {
@@ -85,44 +91,33 @@ impl Engine {
         Ok(self.store.claim_look(claim).await?)
     }
 
-    /// The account to ask: the one the request was frozen for; the merchant's own where nothing was ever sent.
-    pub(crate) async fn account_for(
+    /// Gives the operation back, with what was learned; whether that is written. An object that exists although nothing was ever sent
+    /// for it, as far as our rows know, is asked about in the account that was asked from now on, and nothing is ever sent for it.
+    pub(crate) async fn write_look(
         &self,
         claimed: &Claimed,
-    ) -> Result<(Account, ProviderAccount), EngineError> {
-        let (account, _, id) = self.paid_to(&claimed.intent.tenant, &claimed.operation).await?;
-        Ok((account, id))
-    }
-
-    /// Gives the operation back, with what was learned; whether that is written.
-    pub(crate) async fn write_look(&self, claimed: &Claimed, hand: InHand) -> Result<bool, EngineError> {
+        hand: InHand,
+        asked: Option<&Account>,
+    ) -> Result<bool, EngineError> {
         let open = matches!(Stage::of(hand.state.name()), Stage::Open | Stage::Review);
-        let adopted = if open && claimed.operation.frozen.is_none() {
-            Some(self.adopted(claimed).await?)
-        } else {
-            None
-        };
+        let adopts = asked.filter(|_| open && claimed.operation.frozen.is_none());
+        let adopted = adopts.map(|asked| self.adopted(claimed, asked, hand.account()));
         let wake_in_ms = open.then(|| self.wait_ms(claimed, None));
         let commit = Commit { wake_in_ms, adopted, out_of_turn: true, ..self.commit_of(claimed, hand) };
         self.write(claimed, commit).await
     }
 
-    /// The account of an object that exists although nothing was ever sent for it, as far as our rows know: to be asked, and
-    /// never to be sent anything.
-    async fn adopted(&self, claimed: &Claimed) -> Result<Frozen, EngineError> {
-        let tenant = &claimed.intent.tenant;
-        let (asked, provider, account) = self.paid_to(tenant, &claimed.operation).await?;
-        let content = Content { secret: asked.secret, body: Vec::new() }.to_bytes();
-        let seal = Seal::request(tenant, claimed.intent.id);
-        let sealed_body = self.vault.seal(&content, &seal, self.ids.nonce());
-        Ok(Frozen {
-            provider,
-            account,
-            url: asked.url,
+    fn adopted(&self, claimed: &Claimed, asked: &Account, id: &ProviderAccount) -> Frozen {
+        let content = Content { secret: asked.secret.clone(), body: Vec::new() }.to_bytes();
+        let seal = Seal::request(&claimed.intent.tenant, claimed.intent.id);
+        Frozen {
+            provider: self.provider.name().to_owned(),
+            account: id.clone(),
+            url: asked.url.clone(),
             method: String::new(),
             path: String::new(),
-            sealed_body,
-        })
+            sealed_body: self.vault.seal(&content, &seal, self.ids.nonce()),
+        }
     }
 }
 

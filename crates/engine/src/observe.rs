@@ -62,6 +62,11 @@ impl InHand {
         !self.changes.is_empty()
     }
 
+    /// Whose objects are seen.
+    pub(crate) fn account(&self) -> &ProviderAccount {
+        &self.account
+    }
+
     /// What a send brought.
     pub(crate) fn sent(&mut self, reply: Reply, evidence: &str) -> Result<(), TransitionError> {
         self.alarm(&reply);

@@ -9,6 +9,9 @@ use store::{
 
 use crate::{Claim, Engine, EngineError, Seal, failpoint::failpoint, frozen::Content};
 
+/// How often a submission is made out, should the merchant's account change meanwhile.
+const MOST_FREEZES: usize = 4;
+
 /// A submission, as it comes in.
 #[derive(Clone, Debug)]
 pub struct Submission {
@@ -67,24 +70,28 @@ impl Engine {
         let Some((checkout, intent)) = self.store.intent(tenant, submission.intent).await? else {
             return Ok(SubmitOutcome::NotFound);
         };
-        let command = self.command(&submission, &checkout, &intent).await?;
-        let began = self.clock.moments();
-        let submitted = match self.store.submit(command.clone()).await {
-            // The claim may be there: the same command finds it by its key.
-            Err(StoreError::Unknown(_)) => self.store.submit(command).await,
-            other => other,
-        };
-        failpoint!("submit.claimed");
-        Ok(match submitted? {
-            Submitted::Claimed(work) => SubmitOutcome::Claimed(Box::new(Claim { work: *work, began })),
-            Submitted::Known(known) => known_outcome(known, submission.intent),
-            Submitted::Over(checkout, intent) => SubmitOutcome::Known { checkout, intent, answer: None },
-            Submitted::WrongKey => SubmitOutcome::WrongKey,
-            Submitted::NotFound => SubmitOutcome::NotFound,
-            Submitted::Changed(checkout) => SubmitOutcome::Changed(checkout),
-            Submitted::Paid(checkout) => SubmitOutcome::Paid(checkout),
-            Submitted::NotOpen(checkout) => SubmitOutcome::NotOpen(checkout),
-        })
+        for _ in 0..MOST_FREEZES {
+            let command = self.command(&submission, &checkout, &intent).await?;
+            let began = self.clock.moments();
+            let submitted = match self.store.submit(command.clone()).await {
+                // The claim may be there: the same command finds it by its key.
+                Err(StoreError::Unknown(_)) => self.store.submit(command).await,
+                other => other,
+            };
+            failpoint!("submit.claimed");
+            return Ok(match submitted? {
+                Submitted::Moved => continue,
+                Submitted::Claimed(work) => SubmitOutcome::Claimed(Box::new(Claim { work: *work, began })),
+                Submitted::Known(known) => known_outcome(known, submission.intent),
+                Submitted::Over(checkout, intent) => SubmitOutcome::Known { checkout, intent, answer: None },
+                Submitted::WrongKey => SubmitOutcome::WrongKey,
+                Submitted::NotFound => SubmitOutcome::NotFound,
+                Submitted::Changed(checkout) => SubmitOutcome::Changed(checkout),
+                Submitted::Paid(checkout) => SubmitOutcome::Paid(checkout),
+                Submitted::NotOpen(checkout) => SubmitOutcome::NotOpen(checkout),
+            });
+        }
+        Err(StoreError::Busy(None).into())
     }
 
     async fn command(

@@ -9,16 +9,20 @@ use payment::{Anomaly, ObjectId, Observation, ProviderAccount, RefundObservation
 use planted::Fault;
 use providers::{Account, Page, Span};
 use store::{MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, SweepRow, Tenant, Tenure};
-use strangers::{Reading, Strangers, is_strange};
+pub(crate) use strangers::is_strange;
+use strangers::{Reading, Strangers};
 
 use crate::{
     Engine, EngineError,
     drive::CLOCKS_DIFFER_MS,
     failpoint::failpoint,
+    follow_up::is_told,
     listing::{OurTime, apart_ms, tell_apart},
     observe::InHand,
 };
 
+/// How long a row that cannot be read keeps a gate down, ms: it may be the payment that a restored copy has forgotten, told badly once.
+const UNREADABLE_HOLDS_MS: i64 = 600_000;
 /// Most pages of one sweep: a gap of weeks.
 const MAX_PAGES: usize = 100_000;
 
@@ -33,6 +37,8 @@ pub struct Swept {
     pub strangers: usize,
     /// Objects whose word somebody else's work on their intents kept from being written down: it is read again in a moment.
     pub held: usize,
+    /// Rows that cannot be read.
+    pub unreadable: usize,
     /// The merchant's other accounts that have to be read before anything is sent to this one.
     pub waits_for: usize,
     /// How far our clock is ahead of the provider's, where they are too far apart to rely on what was asked for, ms.
@@ -100,9 +106,9 @@ impl Engine {
         let (tenant, id) = (&merchant.tenant, &merchant.account);
         let (row, time) = self.swept_until(tenant, id).await?;
         let too_soon_ms = self.too_soon_ms(&row);
-        // What lies ahead of us was written down by a clock that was ahead.
+        // What lies ahead of us was written down by a clock that was ahead; and objects are dated by the provider's.
         let known_from = Some(row.known_from).filter(|from| *from <= time.now).unwrap_or(Timestamp(0));
-        let strangers = Strangers::Since(known_from);
+        let strangers = Strangers::Since(known_from.plus_ms(-CLOCKS_DIFFER_MS));
         let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
         let mut swept = self.sweep_from(&mut reading, &row).await?;
         if row.tenure != Tenure::Own {
@@ -167,7 +173,10 @@ impl Engine {
     }
 
     /// Writes down that an account was read until `now`, and lifts the gate, unless it was too soon.
-    async fn swept(&self, mut row: SweepRow, now: Timestamp, swept: Swept) -> Result<Swept, EngineError> {
+    async fn swept(&self, mut row: SweepRow, now: Timestamp, mut swept: Swept) -> Result<Swept, EngineError> {
+        // None that we asked for: those can be read. It must not keep the gate down for ever.
+        let known_ms = self.gates.known_ms(&row, self.clock.moments());
+        swept.complete &= swept.unreadable == 0 || known_ms.is_none_or(|ms| ms >= UNREADABLE_HOLDS_MS);
         let complete = swept.complete || planted::is(Fault::GateLiftedIncomplete);
         let on_its_way = swept.too_soon_ms.is_some() && !planted::is(Fault::GateLiftedTooSoon);
         if complete && !on_its_way {
@@ -205,10 +214,10 @@ impl Engine {
             let page = self.provider.list(account, span, cursor.as_deref()).await;
             failpoint!("sweep.listed");
             let Page::Objects { objects, unreadable, next, at } = page else { break };
-            swept.apart_ms = swept.apart_ms.or(apart_ms(self.latest(reading.time), at));
+            swept.apart_ms = swept.apart_ms.or(apart_ms(self.latest(reading.time), at, CLOCKS_DIFFER_MS));
             swept.complete &= swept.apart_ms.is_none();
+            swept.unreadable += unreadable;
             if unreadable > 0 {
-                // None that we asked for: those can be read. It must not keep the gate down for ever.
                 tracing::error!(account = %account.id, unreadable, "a listing holds rows that cannot be read; a person has to look");
             }
             swept.read += objects.len();
@@ -285,7 +294,7 @@ impl Engine {
                 if self.is_news(&standing, account, &seen).await? && !planted::is(Fault::SweepPassesOverOurs)
                 {
                     swept.news += 1;
-                    if !self.observe_listed(tenant, id, account, seen).await? {
+                    if !self.observe_listed(tenant, id, (reading.account, account), seen).await? {
                         swept.held += 1;
                         swept.complete = false;
                     }
@@ -325,13 +334,7 @@ impl Engine {
     async fn is_untold(&self, standing: &Standing, anomaly: Anomaly) -> Result<bool, EngineError> {
         let Some((intent, _)) = &standing.intent else { return Ok(false) };
         let story = self.store.story(intent.tenant.clone(), intent.id).await?;
-        let told = |story: &store::Story| {
-            story
-                .journal
-                .iter()
-                .any(|row| row.line.event == "anomaly" && row.line.evidence == anomaly.as_str())
-        };
-        Ok(!story.is_some_and(|story| told(&story)))
+        Ok(!story.is_some_and(|story| is_told(&story, anomaly)))
     }
 }
 

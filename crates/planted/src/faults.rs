@@ -55,6 +55,8 @@ faults! {
         "An object of another sum or currency is taken for ours: our charges and the bank's money are equal in sum and currency."
     OwnerNotCompared "owner-not-compared" []
         "An object that names another intent is taken for ours: the bank's objects are linked to those that asked for them."
+    ClaimedForAccountOfBefore "claimed-for-account-of-before" []
+        "A submit that was made out before the merchant took another account is claimed after it: what is first sent goes to the account of now."
     DeclineNeverHeard "decline-never-heard" []
         "A declined object leaves its payment unknown for ever: what the bank has ended ends in a stated time."
     LateMoneyIgnored "late-money-ignored" []

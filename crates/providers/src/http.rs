@@ -51,7 +51,8 @@ impl<O> From<NoAnswer> for Reply<O> {
 }
 
 /// A client that follows no redirect (a payment goes where it was frozen to go), sends nothing again by itself, and speaks HTTP/1:
-/// HTTP/2 sends a request's head before it looks at the body, and the last look would come too late.
+/// HTTP/2 sends a request's head before it looks at the body, and the last look would come too late. Each request has a connection of
+/// its own: what a broken proxy says twice is then nobody's answer, least of all the refusal of a payment that is being made.
 pub(crate) fn client() -> Result<Client, reqwest::Error> {
     Client::builder()
         .timeout(DEADLINE)
@@ -59,6 +60,7 @@ pub(crate) fn client() -> Result<Client, reqwest::Error> {
         .redirect(Policy::none())
         .retry(retry::never())
         .http1_only()
+        .pool_max_idle_per_host(0)
         .build()
 }
 

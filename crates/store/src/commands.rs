@@ -212,6 +212,8 @@ pub enum Submitted {
     Known(KnownKey),
     /// The intent was submitted or ended before: its state.
     Over(Box<CheckoutRecord>, Box<IntentRecord>),
+    /// The request is made out for an account that the merchant's money does not go to any more: to be made out anew.
+    Moved,
     /// The key is not this intent's submit key.
     WrongKey,
     /// No such intent in that checkout.

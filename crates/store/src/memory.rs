@@ -16,7 +16,8 @@ use std::{
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use payment::{
-    CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, OrderId, Stance, StateName, Timestamp,
+    CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, OrderId, ProviderAccount, Stance, StateName,
+    Timestamp,
 };
 use planted::Fault;
 
@@ -54,6 +55,14 @@ impl MemoryStore {
     /// All rows as they are now: the very same as before where nothing was written since.
     pub fn rows(&self) -> Arc<Rows> {
         Arc::clone(&self.locked().0)
+    }
+
+    /// A merchant's money goes to this account from now on.
+    pub fn put_account(&self, tenant: Tenant, account: ProviderAccount) {
+        let mut rows = self.locked();
+        if rows.accounts.get(&tenant) != Some(&account) {
+            rows.accounts.put(tenant, account);
+        }
     }
 
     /// A flow that panics leaves the rows as they were before it.
@@ -148,6 +157,10 @@ impl Tables for Draft {
         Ok((self.clock)())
     }
 
+    async fn account(&mut self, tenant: &Tenant) -> Result<Option<ProviderAccount>, Abort> {
+        Ok(self.rows.accounts.get(tenant).cloned())
+    }
+
     async fn key(&mut self, tenant: &Tenant, kind: KeyKind, key: &str) -> Result<Option<KeyRow>, Abort> {
         Ok(self.rows.keys.get(&(tenant.clone(), kind, key.to_owned())).cloned())
     }
@@ -194,6 +207,11 @@ impl Tables for Draft {
 
     async fn order(&mut self, tenant: &Tenant, order: &OrderId) -> Result<Option<CheckoutRecord>, Abort> {
         Ok(self.rows.checkouts.values().find(|row| row.order == *order && row.tenant == *tenant).cloned())
+    }
+
+    async fn first_order_at(&mut self, tenant: &Tenant) -> Result<Option<Timestamp>, Abort> {
+        let own = self.rows.checkouts.values().filter(|row| row.tenant == *tenant);
+        Ok(own.map(|row| row.created_at).min())
     }
 
     async fn insert_checkout(&mut self, row: &CheckoutRecord) -> Result<bool, Abort> {

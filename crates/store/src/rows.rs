@@ -17,9 +17,11 @@ use crate::{
     NoticeKey, NoticeRecord, OperationRecord, Stage, StrangerRecord, SweepRow, Tenant,
 };
 
-/// Every row of a store. A clone is a handful of references, whatever it holds; merchants are not in it.
+/// Every row of a store. A clone is a handful of references, whatever it holds; of merchants only their accounts are in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rows {
+    /// Where each merchant's money goes: of the directory, all that the flows look at.
+    pub accounts: Table<Tenant, ProviderAccount>,
     /// What keys name, by scope and key.
     pub keys: Table<(Tenant, KeyKind, String), KeyRow>,
     /// Checkouts.

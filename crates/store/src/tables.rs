@@ -11,7 +11,9 @@ mod sweep;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use payment::{CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, OrderId, Timestamp};
+use payment::{
+    CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, OrderId, ProviderAccount, Timestamp,
+};
 
 use crate::{
     Answer, CheckoutRecord, IntentRecord, JournalRecord, Rows, StoreError, Tenant, commands::KeyUse,
@@ -65,6 +67,9 @@ pub trait Tables:
     /// The database's clock. To be read after the locks of a transaction, so that a wait is not counted as time left.
     async fn now(&mut self) -> Result<Timestamp, Abort>;
 
+    /// Where a merchant's money goes; none if the directory does not know him.
+    async fn account(&mut self, tenant: &Tenant) -> Result<Option<ProviderAccount>, Abort>;
+
     /// A key's row.
     async fn key(&mut self, tenant: &Tenant, kind: KeyKind, key: &str) -> Result<Option<KeyRow>, Abort>;
     /// Claims a key.
@@ -91,6 +96,8 @@ pub trait Tables:
     async fn checkout(&mut self, tenant: &Tenant, id: CheckoutId) -> Result<Option<CheckoutRecord>, Abort>;
     /// An order's checkout, not locked.
     async fn order(&mut self, tenant: &Tenant, order: &OrderId) -> Result<Option<CheckoutRecord>, Abort>;
+    /// When a merchant's first order was made.
+    async fn first_order_at(&mut self, tenant: &Tenant) -> Result<Option<Timestamp>, Abort>;
     /// Opens a checkout; one per order.
     async fn insert_checkout(&mut self, row: &CheckoutRecord) -> Result<bool, Abort>;
     /// New terms, version and status, if the version is still `version`.

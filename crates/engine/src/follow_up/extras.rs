@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use payment::{ObjectId, OperationKind, ProviderAccount};
+use payment::{Anomaly, ObjectId, OperationKind, ProviderAccount};
 use store::{ChargeRecord, OpenedFollowUp, Story, Task, Tenant};
 
 use crate::{Engine, EngineError};
@@ -41,7 +41,7 @@ impl Engine {
                 continue;
             }
             let story = self.story(&charge.tenant, charge.intent).await?;
-            if was_refund_tried(&story, &charge) {
+            if was_refund_tried(&story, &charge) || self.is_contradicted(&story, &charge).await? {
                 continue;
             }
             match self.refund_in(&story, &charge, "the order was paid already".to_owned()).await? {
@@ -53,6 +53,25 @@ impl Engine {
         }
         Ok(opened)
     }
+
+    /// Whether the provider contradicts what a refund would rest on: it took back the money that paid the order, so that this charge may
+    /// be all there is; or the object names another order, which it may be for. Then a person decides.
+    async fn is_contradicted(&self, story: &Story, extra: &ChargeRecord) -> Result<bool, EngineError> {
+        if is_told(story, Anomaly::OtherOrder) {
+            return Ok(true);
+        }
+        for paying in story.charges.iter().filter(|charge| !charge.extra) {
+            if is_told(&self.story(&extra.tenant, paying.intent).await?, Anomaly::Reversed) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Whether the journal tells of that.
+pub(crate) fn is_told(story: &Story, anomaly: Anomaly) -> bool {
+    story.journal.iter().any(|row| row.line.event == "anomaly" && row.line.evidence == anomaly.as_str())
 }
 
 fn was_refund_tried(story: &Story, charge: &ChargeRecord) -> bool {

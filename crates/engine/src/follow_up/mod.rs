@@ -9,6 +9,7 @@ use providers::{Reply, Span};
 use store::{Claimed, Commit, FollowUp, Stage};
 
 pub use self::extras::OutOfReach;
+pub(crate) use self::extras::is_told;
 use self::hand::FollowUpInHand;
 pub(crate) use self::open::Known;
 use crate::{

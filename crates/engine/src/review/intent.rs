@@ -41,7 +41,7 @@ impl Engine {
             };
             let mut hand = InHand::new(&claim.work, account_in(&claim.work.operation)?);
             let resolved = self.judge(&claim, &mut hand, &verdict, grounds).await?;
-            if self.write_look(&claim.work, hand).await? {
+            if self.write_look(&claim.work, hand, None).await? {
                 if let (Verdict::Charged(object), Resolved::Done(_)) = (&verdict, &resolved) {
                     self.is_no_stranger(&claim.work, object, grounds).await?;
                 }

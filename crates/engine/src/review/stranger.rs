@@ -158,6 +158,6 @@ impl Engine {
             amount: stranger.amount,
         });
         // Somebody else came between: the stranger goes on blocking its order.
-        Ok(if self.write_look(&claimed, hand).await? { Ok(()) } else { Err(HELD.to_owned()) })
+        Ok(if self.write_look(&claimed, hand, Some(&account)).await? { Ok(()) } else { Err(HELD.to_owned()) })
     }
 }

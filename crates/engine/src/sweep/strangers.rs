@@ -81,8 +81,7 @@ impl Engine {
         Ok(standing.charge.is_some())
     }
 
-    /// An object that no intent of ours asked for; whether it is a new one. Only what took money concerns us, or may take some for an
-    /// order: what is held for one, and what names an intent that this database has forgotten, whose shopper may still confirm it.
+    /// An object that no intent of ours asked for; whether it is a new one.
     pub(super) async fn meet(
         &self,
         reading: &mut Reading<'_>,
@@ -90,32 +89,42 @@ impl Engine {
         seen: Observation,
     ) -> Result<bool, EngineError> {
         // What names an intent of ours, and is not what it asked for, concerns us wherever it lies.
-        let concerns = standing.intent.is_some() || reading.strangers.concern(&seen);
-        let known =
-            standing.charge.is_some() || standing.stranger.is_some() || planted::is(Fault::StrangersNotPut);
-        let took_money = seen.status == ObjectStatus::Succeeded;
-        let may_take_money = match seen.status {
-            ObjectStatus::WaitingForCapture => seen.order.is_some(),
-            ObjectStatus::Pending { .. } => {
-                seen.order.is_some() && seen.intent.is_some() && standing.intent.is_none()
-            }
-            ObjectStatus::Succeeded | ObjectStatus::Ended(_) => false,
-        };
-        if known || !(took_money || may_take_money) || !concerns || self.is_anothers(reading, &seen).await? {
+        let names_ours = standing.intent.is_some();
+        let concerns = names_ours || reading.strangers.concern(&seen);
+        let known = standing.charge.is_some() || standing.stranger.is_some();
+        if known
+            || !concerns
+            || !may_take_money(&seen, names_ours)
+            || self.is_anothers(reading, &seen).await?
+        {
+            return Ok(false);
+        }
+        self.put_strange(reading.tenant, reading.id, seen, names_ours).await
+    }
+
+    /// Puts before a person what took money, or may, and what no question of an intent's own will find; whether it is a new one.
+    pub(crate) async fn put_strange(
+        &self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        seen: Observation,
+        names_ours: bool,
+    ) -> Result<bool, EngineError> {
+        if !may_take_money(&seen, names_ours) || planted::is(Fault::StrangersNotPut) {
             return Ok(false);
         }
         let found = StrangerRecord {
-            tenant: reading.tenant.clone(),
-            account: reading.id.clone(),
+            tenant: tenant.clone(),
+            account: account.clone(),
+            took_money: seen.status == ObjectStatus::Succeeded,
             object: seen.object,
             order: seen.order,
             amount: seen.amount,
-            took_money,
             found_at: seen.created_at.unwrap_or(Timestamp(0)),
             resolution: None,
         };
         let new = self.store.put_stranger(found.clone()).await?;
-        if new && took_money {
+        if new && found.took_money {
             tell_taken(&found);
         } else if new {
             tracing::error!(object = %found.object, account = %found.account.as_str(), amount = %found.amount,
@@ -156,6 +165,17 @@ impl Engine {
     }
 }
 
+/// Whether an object took money, or may take some for an order: what is held for one, and what names an intent that this database has
+/// forgotten, whose shopper may still confirm it.
+fn may_take_money(seen: &Observation, names_ours: bool) -> bool {
+    match seen.status {
+        ObjectStatus::Succeeded => true,
+        ObjectStatus::WaitingForCapture => seen.order.is_some(),
+        ObjectStatus::Pending { .. } => seen.order.is_some() && seen.intent.is_some() && !names_ours,
+        ObjectStatus::Ended(_) => false,
+    }
+}
+
 fn tell_taken(found: &StrangerRecord) {
     tracing::error!(object = %found.object, account = %found.account.as_str(), amount = %found.amount,
         order = found.order.as_ref().map(tracing::field::display),
@@ -165,7 +185,7 @@ fn tell_taken(found: &StrangerRecord) {
 /// Whether an object names an intent that is not waiting for any in this account, and contradicts what it asked for. After a restore the
 /// merchant may have moved: then the intent asks elsewhere, and would be sent there. Of what was given back in full, whoever judged that
 /// its intent took no money has said enough.
-pub(super) fn is_strange(
+pub(crate) fn is_strange(
     intent: &IntentRecord,
     operation: &OperationRecord,
     account: &ProviderAccount,

@@ -1,18 +1,19 @@
 //! Money that turns up late, or twice: it is written down whatever its intent was, the first pays the order, and what is more than
 //! that stands before a person (faults 61 to 63, N5).
 
-use engine::{Engine, SubmitOutcome};
+use engine::{Engine, Looked, SubmitOutcome};
 use payment::{CheckoutStatus, Ending, ObjectStatus, StateName};
 use store::ReviewItem;
 
 use crate::{
-    bank::{Fault, pending},
+    bank::{Fault, Lie, pending},
     merchant::tenant,
     scenarios,
     world::{EXECUTE_MS, LEASE_MS, MINUTE, Offer, SECOND, World, known},
 };
 
 scenarios! {
+    fault_62_late_money_of_another_sum_stands_before_a_person,
     fault_62_the_first_turns_out_paid_and_the_second_cannot_be_submitted,
     fault_62_the_second_waits_to_be_sent_and_is_not,
     fault_62_the_second_is_unknown_and_is_not_sent_again,
@@ -268,4 +269,24 @@ async fn a_second_payment_waits_for_the_first(world: World) {
         world.clock.advance(97 * SECOND);
         engine.run_once().await.unwrap();
     }
+}
+
+/// No question of the intent's own finds it: it is over. Its order is held, and a person decides.
+async fn fault_62_late_money_of_another_sum_stands_before_a_person(world: World) {
+    let engine = world.engine();
+    let (first, second) = declined_then_again(&world, &engine).await;
+    world.bank.moves(first.intent.id, ObjectStatus::Succeeded);
+    world.bank.lies(Some(Lie::Amount));
+    let object = world.bank.objects()[0].id.clone();
+    let looked = engine.look(&first.checkout.tenant, first.intent.id, &object).await.unwrap();
+    assert_eq!(looked, Looked::Saw(ObjectStatus::Succeeded));
+    world.bank.lies(None);
+    let items = engine.review().await.unwrap().items;
+    assert!(matches!(&items[..], [ReviewItem::Stranger(found)] if found.object == object), "{items:?}");
+    engine.submit(second.submission("token")).await.unwrap();
+    world.settle(&engine).await;
+    assert_eq!((world.bank.sends(), world.bank.charges()), (1, 1));
+    // Once: a second look finds it there.
+    engine.look(&first.checkout.tenant, first.intent.id, &object).await.unwrap();
+    assert_eq!(engine.review().await.unwrap().items.len(), items.len());
 }

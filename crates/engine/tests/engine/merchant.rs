@@ -60,20 +60,30 @@ pub fn merchant(tenant: Tenant, account: &str, secret: &str, vault: &Vault) -> M
 
 /// Merchants in memory.
 #[derive(Default)]
-pub struct Merchants(Mutex<BTreeMap<Tenant, MerchantRecord>>, AtomicBool);
+pub struct Merchants {
+    all: Mutex<BTreeMap<Tenant, MerchantRecord>>,
+    busy: AtomicBool,
+    /// What the next look finds in place of what is there.
+    stale: Mutex<Option<MerchantRecord>>,
+}
 
 impl Merchants {
     pub fn put(&self, merchant: MerchantRecord) {
-        self.0.lock().unwrap().insert(merchant.tenant.clone(), merchant);
+        self.all.lock().unwrap().insert(merchant.tenant.clone(), merchant);
     }
 
     /// Whether nobody is found, from now on: the database is busy.
     pub fn is_busy(&self, busy: bool) {
-        self.1.store(busy, Ordering::SeqCst);
+        self.busy.store(busy, Ordering::SeqCst);
+    }
+
+    /// Somebody looked just before the directory changed: the next look finds him still.
+    pub fn was(&self, merchant: MerchantRecord) {
+        *self.stale.lock().unwrap() = Some(merchant);
     }
 
     pub fn remove(&self, tenant: &Tenant) {
-        self.0.lock().unwrap().remove(tenant);
+        self.all.lock().unwrap().remove(tenant);
     }
 }
 
@@ -89,14 +99,17 @@ impl Directory for Merchants {
     }
 
     async fn merchant(&self, tenant: &Tenant) -> Result<Option<MerchantRecord>, StoreError> {
-        if self.1.load(Ordering::SeqCst) {
+        if self.busy.load(Ordering::SeqCst) {
             return Err(StoreError::Busy(None));
         }
-        Ok(self.0.lock().unwrap().get(tenant).cloned())
+        if let Some(stale) = self.stale.lock().unwrap().take_if(|stale| stale.tenant == *tenant) {
+            return Ok(Some(stale));
+        }
+        Ok(self.all.lock().unwrap().get(tenant).cloned())
     }
 
     async fn merchants(&self) -> Result<Vec<MerchantRecord>, StoreError> {
-        Ok(self.0.lock().unwrap().values().cloned().collect())
+        Ok(self.all.lock().unwrap().values().cloned().collect())
     }
 
     async fn caller(&self, _: [u8; 32]) -> Result<Option<Caller>, StoreError> {

@@ -26,6 +26,7 @@ scenarios! {
     a_refund_dated_before_its_own_send_is_found,
     a_refund_dated_before_its_own_send_contradicts_a_person,
     fault_31_clocks_too_far_apart_prove_no_absence,
+    fault_31_a_clock_that_was_set_by_less_than_an_hour_proves_no_absence,
     fault_31_clocks_that_drift_apart_while_it_is_read_prove_no_absence,
     fault_31_clocks_too_far_apart_lift_no_gate,
     fault_31_clocks_too_far_apart_move_no_sweep,
@@ -55,6 +56,25 @@ async fn fault_31_what_was_sent_by_a_clock_that_was_hours_ahead_is_found_after_i
 
 /// Almost an hour.
 const FAR_MS: i64 = HOUR - MINUTE;
+
+/// By our clock all tokens are dead; by the provider's, what the network holds can still take money.
+async fn fault_31_a_clock_that_was_set_by_less_than_an_hour_proves_no_absence(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::LoseRequest]);
+    let offer = world.paying(&engine, "1").await;
+    world.clock.advance(FAR_MS);
+    world.bank.tells_time(-FAR_MS);
+    world.bank.every(Some(Fault::LoseRequest));
+    for _ in 0..30 {
+        while engine.run_once().await.unwrap() {}
+        world.clock.advance(MINUTE);
+    }
+    assert_eq!(world.state(&offer).await, StateName::Confirming);
+    world.bank.repeat_last();
+    world.bank.dates_what_it_made(-FAR_MS);
+    world.bank.every(None);
+    assert_eq!((ends(&world, &offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
 
 /// Nothing of it is answered, so that the listing alone can tell; and how it ends.
 async fn ends(world: &World, offer: &Offer) -> StateName {
@@ -121,6 +141,8 @@ async fn sweep_row(world: &World) -> SweepRow {
 /// A charge whose answer was lost, dated by the bank's right clock; ours is two hours ahead, or behind.
 async fn fault_31_clocks_too_far_apart_prove_no_absence(world: World) {
     let engine = world.engine();
+    engine.start().await.unwrap();
+    assert!(engine.sweep_merchant(&world.merchant().await).await.unwrap().complete);
     for (order, ahead_ms) in [("ahead", -2 * HOUR), ("behind", 2 * HOUR)] {
         world.bank.tells_time(ahead_ms);
         world.bank.next([Fault::LoseAnswer]);

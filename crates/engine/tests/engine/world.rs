@@ -80,6 +80,17 @@ impl Rows {
         }
     }
 
+    /// The directory's row, which the flows look at.
+    async fn put_account(&self, hands: &Hands, merchant: MerchantRecord) {
+        match self {
+            Self::Memory(store) => store.put_account(merchant.tenant, merchant.account),
+            Self::File(path) => {
+                let options = SqliteOptions { clock: Some(hands.clock()), ..SqliteOptions::new(path) };
+                SqlStore::open(options).await.unwrap().put_merchant(merchant, Vec::new()).await.unwrap();
+            }
+        }
+    }
+
     async fn copy(&self) -> Self {
         match self {
             Self::Memory(store) => Self::Memory(Arc::new(store.copy().await)),
@@ -235,6 +246,12 @@ impl World {
     /// The merchant whose orders these are.
     pub async fn merchant(&self) -> MerchantRecord {
         self.merchants.merchant(&tenant()).await.unwrap().unwrap()
+    }
+
+    /// The directory is written where a server writes it: beside the payments' rows.
+    pub async fn writes_down(&self, merchant: MerchantRecord) {
+        self.rows.put_account(&self.clock, merchant.clone()).await;
+        self.merchants.put(merchant);
     }
 
     /// A copy of all rows.

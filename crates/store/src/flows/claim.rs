@@ -1,8 +1,8 @@
 //! Claims what is due: a fresh fence for each, so that a stale holder is harmless (R14).
 
 use payment::{
-    AttemptId, CheckoutStatus, Dispatch, Event, Holder, OperationEvent, OperationId, ProviderAccount, Step,
-    Timestamp, next_operation_step, next_step, transition,
+    AttemptId, CheckoutStatus, Dispatch, Event, Holder, OperationEvent, OperationId, ProviderAccount,
+    StateName, Step, Timestamp, next_operation_step, next_step, transition,
 };
 use planted::Fault;
 
@@ -121,7 +121,7 @@ async fn one(
     }
     let attempts = tables.attempts(tenant, id).await?;
     let unanswered = is_unanswered(&attempts);
-    let dispatch = dispatch(tables, &checkout, &operation, &attempts, now).await?;
+    let dispatch = dispatch(tables, &checkout, &intent, &operation, &attempts, now).await?;
     let step = step(&intent, &operation, dispatch, unanswered);
     if step == Step::Nothing {
         return wait(tables, claim, intent, operation, now).await.map(|()| None);
@@ -152,14 +152,21 @@ fn step(intent: &IntentRecord, operation: &OperationRecord, dispatch: Dispatch, 
 pub(super) async fn dispatch(
     tables: &mut dyn Tables,
     checkout: &CheckoutRecord,
+    intent: &IntentRecord,
     operation: &OperationRecord,
     attempts: &[AttemptRecord],
     now: Timestamp,
 ) -> Result<Dispatch, Abort> {
     let pays = operation.task == Task::Pay;
-    let first_pays = pays && attempts.is_empty();
+    // Nothing of it has taken money: every send of it, if there was any, was proved not to be executed.
+    let first_pays = pays && intent.state.name() == StateName::Processing && !is_unanswered(attempts);
     let sweeps = tables.sweeps(&checkout.tenant).await?;
-    let gated = operation.frozen.as_ref().is_some_and(|of| is_gated(&sweeps, &of.account, first_pays));
+    let account = operation.frozen.as_ref().map(|frozen| &frozen.account);
+    let mut gated = account.is_some_and(|account| is_gated(&sweeps, account, first_pays));
+    if first_pays && !account.is_some_and(|account| sweeps.iter().any(|row| row.account == *account)) {
+        // The next start meets it, and puts its gate down. Before the very first one there is none.
+        gated |= tables.heartbeat().await?.is_some();
+    }
     if gated && !planted::is(Fault::GateIgnored) {
         return Ok(Dispatch::Held);
     }
@@ -174,8 +181,8 @@ pub(super) async fn dispatch(
     Ok(if blocked { Dispatch::Held } else { Dispatch::Allowed })
 }
 
-/// Whether a gate holds what goes to this account. Each holds its own. A payment that was never sent, and goes where the merchant's
-/// money did not go before, may have been made in any other that is not read yet.
+/// Whether a gate holds what goes to this account. Each holds its own. A payment of which nothing was executed, and that goes where the
+/// merchant's money did not go before, may have been made in any other that is not read yet.
 fn is_gated(sweeps: &[SweepRow], account: &ProviderAccount, first_pays: bool) -> bool {
     let row = sweeps.iter().find(|row| row.account == *account);
     let waits = first_pays && row.is_none_or(|row| row.tenure != Tenure::Own);

@@ -34,7 +34,12 @@ pub async fn open(tables: &mut dyn Tables, command: &OpenFollowUp) -> Result<Ope
         OperationKind::Refund => reserve(tables, command).await?,
         OperationKind::Capture | OperationKind::Cancel => {
             let waits = match &intent.state {
-                State::Authorized { object } => *object == command.target,
+                // A part of what is held is not captured: the intent asks for one sum.
+                State::Authorized { object } => {
+                    let whole =
+                        command.kind == OperationKind::Cancel || command.amount == Some(intent.amount);
+                    whole && *object == command.target
+                }
                 // Only some providers let go of what waits for the shopper: the caller knows.
                 State::RequiresAction { object, .. } => {
                     command.kind == OperationKind::Cancel && *object == command.target

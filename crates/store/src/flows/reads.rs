@@ -51,7 +51,7 @@ pub async fn story(
     let now = tables.now().await?;
     let attempts = tables.attempts(tenant, operation.id).await?;
     Ok(Some(Story {
-        held: dispatch(tables, &checkout, &operation, &attempts, now).await? == Dispatch::Held,
+        held: dispatch(tables, &checkout, &intent, &operation, &attempts, now).await? == Dispatch::Held,
         follow_ups: tables.follow_ups(tenant, *id).await?,
         charges: tables.charges(tenant, intent.checkout).await?,
         attempts,

@@ -12,7 +12,8 @@ use crate::{
     SubmitCommand, Submitted, Tables, tables::Abort,
 };
 
-/// The flow: key first, then the terms the shopper saw, then the claim.
+/// The flow: key first, then the terms the shopper saw, then the account that the merchant has by now, then the claim. So whatever was
+/// claimed before a start that meets another account is written down before it, and nothing goes to the one of before after it.
 pub async fn run(tables: &mut dyn Tables, command: &SubmitCommand) -> Result<Submitted, Abort> {
     let tenant = &command.key.tenant;
     let Some(checkout) = tables.lock_checkout(tenant, command.checkout).await? else {
@@ -31,6 +32,11 @@ pub async fn run(tables: &mut dyn Tables, command: &SubmitCommand) -> Result<Sub
     let now = tables.now().await?;
     if let Some(refused) = refusal(&checkout, &intent, command, now) {
         return Ok(refused);
+    }
+    if tables.account(tenant).await?.is_some_and(|own| own != command.frozen.account)
+        && !planted::is(Fault::ClaimedForAccountOfBefore)
+    {
+        return Ok(Submitted::Moved);
     }
     claim(tables, command, checkout, intent, now).await
 }
@@ -139,7 +145,7 @@ async fn hold(
     operation.fence = fence + 1;
     operation.lease = None;
     operation.wake_at = Some(now);
-    if dispatch(tables, checkout, &operation, &[], now).await? == Dispatch::Allowed {
+    if dispatch(tables, checkout, intent, &operation, &[], now).await? == Dispatch::Allowed {
         operation.lease = Some(Lease { holder: command.holder, until });
         operation.tries = 1;
         operation.unfinished = 1;

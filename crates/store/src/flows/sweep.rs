@@ -22,7 +22,8 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
     let mut gated = false;
     for tenant in tenants {
         let known = tables.sweeps(tenant).await?;
-        let meets = Meets { tenant, known: &known, alive: last.unwrap_or(now).min(now) };
+        let all = start.own.iter().chain(&start.left).filter(|(of, _)| of == tenant);
+        let meets = Meets::new(tables, tenant, &known, all.map(|(_, account)| account), last, now).await?;
         let (mut asked, mut is_new) = (Vec::new(), false);
         for (accounts, is_own) in [(&start.own, true), (&start.left, false)] {
             for (_, account) in accounts.iter().filter(|(of, _)| of == tenant) {
@@ -45,15 +46,37 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
     Ok(gated)
 }
 
+/// How long before a merchant's first order an account that is met is read from: the clocks that both are dated by may have been wrong.
+const MET_MARGIN_MS: i64 = 86_400_000;
+
 /// A merchant's accounts are met.
 struct Meets<'a> {
     tenant: &'a Tenant,
     known: &'a [SweepRow],
-    /// The last sign of life.
+    /// Whether a server starts that is not the first: this database may be a copy, and an account that it does not know may have been
+    /// used.
+    lived: bool,
+    /// The last sign of life, or now.
     alive: Timestamp,
+    /// When his first order was made, if there is one and an account is met that is not known.
+    first_order: Option<Timestamp>,
 }
 
-impl Meets<'_> {
+impl<'a> Meets<'a> {
+    async fn new(
+        tables: &mut dyn Tables,
+        tenant: &'a Tenant,
+        known: &'a [SweepRow],
+        mut accounts: impl Iterator<Item = &ProviderAccount> + Send,
+        last: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<Self, Abort> {
+        let unknown = accounts.any(|account| known.iter().all(|row| row.account != *account));
+        let first_order = if unknown { tables.first_order_at(tenant).await? } else { None };
+        let alive = last.unwrap_or(now).min(now);
+        Ok(Self { tenant, known, lived: last.is_some(), alive, first_order })
+    }
+
     /// His money goes here. What comes to be his while a gate of his is down, the lost time may have had before: it is read as well.
     fn own(&self, account: &ProviderAccount) -> SweepRow {
         let met = SweepRow { tenure: Tenure::New, ..self.unknown(account) };
@@ -62,8 +85,10 @@ impl Meets<'_> {
             Some(row) => match row.tenure {
                 Tenure::Own | Tenure::New => row.clone(),
                 Tenure::Left => SweepRow {
-                    swept_until: row.swept_until.min(met.swept_until),
-                    gated_from: row.gated_from.or(met.gated_from),
+                    swept_until: row.swept_until.min(met.known_from),
+                    gated_from: row
+                        .gated_from
+                        .or_else(|| self.known.iter().filter_map(|row| row.gated_from).min()),
                     tenure: Tenure::New,
                     ..row.clone()
                 },
@@ -77,17 +102,21 @@ impl Meets<'_> {
         SweepRow { tenure: Tenure::Left, ..row }
     }
 
-    /// An account without a row is read from where the gaps begin that are not read yet, and is gated with the first of them.
+    /// An account without a row is read from where the gaps begin that are not read yet, and is gated with the first of them. Where
+    /// there is none, this database may be a copy all the same, whose gap was read before it was told of the account: it is read from
+    /// the first order on, and gated until then.
     fn unknown(&self, account: &ProviderAccount) -> SweepRow {
         let gates =
             || self.known.iter().filter_map(|row| row.gated_from.map(|gated| (gated, row.swept_until)));
         let since = gates().fold(self.alive, |since, (gated, swept)| since.min(gated).min(swept));
+        let from = self.first_order.map_or(since, |first| since.min(first.plus_ms(-MET_MARGIN_MS)));
+        let met = (self.lived && !planted::is(Fault::GateNotPutDown)).then_some(from);
         SweepRow {
             tenant: self.tenant.clone(),
             account: account.clone(),
             known_from: since,
-            swept_until: since,
-            gated_from: gates().map(|(gated, _)| gated).min(),
+            swept_until: from,
+            gated_from: gates().map(|(gated, _)| gated).min().or(met),
             tenure: Tenure::Left,
         }
     }
@@ -122,7 +151,7 @@ async fn alive(tables: &mut dyn Tables, now: Timestamp) -> Result<(), Abort> {
 
 /// Accounts that are not asked for any more. Where the merchant moved in a gap, that one may be the copy's: money was taken there
 /// meanwhile, perhaps, and it is read before the new one sends. Else they are forgotten, and met anew should the merchant come back:
-/// what others take there meanwhile is none of ours.
+/// what others take there meanwhile is none of ours. So is at once what was a slip of the pen.
 async fn leave(
     tables: &mut dyn Tables,
     left: impl Iterator<Item = &SweepRow> + Send,
@@ -130,6 +159,7 @@ async fn leave(
 ) -> Result<(), Abort> {
     for row in left {
         match moved_since.or(row.gated_from) {
+            Some(_) if is_slip(tables, row).await? => tables.delete_sweep(row).await?,
             None => tables.delete_sweep(row).await?,
             gated_from => {
                 let tenure = Tenure::Left;
@@ -138,6 +168,14 @@ async fn leave(
         }
     }
     Ok(())
+}
+
+/// Whether an account of his can be forgotten although it was never read: nothing is frozen for it, so nobody can read it any more, and
+/// it was met when no gap was open, so that none but a copy which was read before it was told of the account would have used it.
+async fn is_slip(tables: &mut dyn Tables, row: &SweepRow) -> Result<bool, Abort> {
+    let unread = row.swept_until <= row.known_from;
+    let no_gap = row.tenure == Tenure::Own || row.gated_from.is_some_and(|from| from <= row.swept_until);
+    Ok(unread && no_gap && tables.newest_of_account(&row.tenant, &row.account).await?.is_none())
 }
 
 /// A merchant's accounts beside this one whose gate is down, each with its newest operation.
@@ -184,7 +222,7 @@ pub async fn sweep(
 ) -> Result<(SweepRow, Timestamp), Abort> {
     let now = tables.now().await?;
     let known = tables.sweeps(tenant).await?;
-    let meets = Meets { tenant, known: &known, alive: now };
+    let meets = Meets::new(tables, tenant, &known, std::iter::once(account), None, now).await?;
     let row = meets.find(account).cloned().unwrap_or_else(|| meets.unknown(account));
     Ok((row, now))
 }
@@ -194,7 +232,11 @@ pub async fn sweep(
 pub async fn swept(tables: &mut dyn Tables, read: &SweepRow) -> Result<(), Abort> {
     let now = tables.now().await?;
     let known = tables.sweeps(&read.tenant).await?;
-    let meets = Meets { tenant: &read.tenant, known: &known, alive: now };
+    let met = std::iter::once(&read.account);
+    let meets = Meets::new(tables, &read.tenant, &known, met, None, now).await?;
+    if meets.find(&read.account).is_none() && !is_asked(tables, read).await? {
+        return Ok(());
+    }
     let (known_from, swept_until) = (read.known_from, read.swept_until);
     let unknown = || SweepRow { known_from, swept_until, ..meets.unknown(&read.account) };
     let mut row = meets.find(&read.account).cloned().unwrap_or_else(unknown);
@@ -204,6 +246,14 @@ pub async fn swept(tables: &mut dyn Tables, read: &SweepRow) -> Result<(), Abort
     }
     tables.put_sweep(&row).await?;
     let_through(tables, &read.tenant).await.map(drop)
+}
+
+/// Whether an account without a row is read for good: it is the merchant's, as the next start will find, or something was sent there.
+/// Else he left it, and was forgotten, while somebody read it.
+async fn is_asked(tables: &mut dyn Tables, read: &SweepRow) -> Result<bool, Abort> {
+    let own = tables.account(&read.tenant).await?;
+    let sent = tables.newest_of_account(&read.tenant, &read.account).await?.is_some();
+    Ok(sent || own.is_none_or(|own| own == read.account))
 }
 
 /// Whether some account of a merchant has a gap that was not read yet: until then, a database that may be an old copy does not know

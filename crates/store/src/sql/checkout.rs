@@ -23,6 +23,9 @@ pub(super) const FIND_ORDER: &str = select!("order_id = $3");
 pub(super) const LOCK: &str = select!("id = $3 FOR UPDATE");
 pub(super) const LOCK_ORDER: &str = select!("order_id = $3 FOR UPDATE");
 
+pub(super) const FIRST_ORDER_AT: &str =
+    "SELECT MIN(created_at_ms) FROM checkout WHERE merchant_id = $1 AND mode = $2";
+
 pub(super) const INSERT: &str = "INSERT INTO checkout (merchant_id, mode, id, order_id, status, version, token_version, \
      amount_minor, currency, exponent, capture, description, return_url, email, metadata, created_at_ms, expires_at_ms) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) \

@@ -28,6 +28,11 @@ const FIND: &str = "SELECT merchant_id, mode, name, provider_kind, provider_acco
      return_origins, frame_origins, webhook_url, webhook_secret, notify_secret_hash, refund_extras \
      FROM merchant WHERE merchant_id = $1 AND mode = $2";
 
+/// Where a merchant's money goes.
+pub(super) const ACCOUNT: &str = "SELECT provider_account FROM merchant WHERE merchant_id = $1 AND mode = $2";
+/// All merchants.
+pub(super) const MERCHANTS: &str = "SELECT merchant_id, mode FROM merchant";
+
 const CALLER: &str = "SELECT merchant_id, mode, kind FROM api_key WHERE hash = $1";
 
 /// The directory's statements over a session.

@@ -5,7 +5,7 @@ use payment::{
 };
 use uuid::Uuid;
 
-use super::{Row, SqlTables, checkout::read_tenant, inbox, session::unreadable, tables::Done};
+use super::{Row, SqlTables, checkout::read_tenant, inbox, merchant, session::unreadable, tables::Done};
 use crate::{
     Rows, StoreError, Tables, Tenant,
     tables::{AttemptTables, ChargeTables, InboxTables, OperationTables, OutboxTables, SweepTables},
@@ -23,6 +23,10 @@ const NOTICES: &str = "SELECT merchant_id, provider_account, identity FROM inbox
 impl SqlTables<'_> {
     pub(super) async fn every_row(&mut self) -> Done<Rows> {
         let mut rows = Rows { heartbeat: self.heartbeat().await?, ..Rows::default() };
+        for tenant in self.all(merchant::MERCHANTS, Vec::new(), |mut row| read_tenant(&mut row)).await? {
+            let account = there(self.account(&tenant).await?)?;
+            rows.accounts.put(tenant, account);
+        }
         self.add_payments(&mut rows).await?;
         for (tenant, id) in self.all(EFFECTS, Vec::new(), named(EffectId)).await? {
             let row = there(self.effect(&tenant, id).await?)?;

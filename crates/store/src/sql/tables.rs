@@ -1,10 +1,13 @@
 //! [`Tables`] over a session: binds typed rows to the statements of each table.
 
 use async_trait::async_trait;
-use payment::{CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, Money, OrderId, Timestamp};
+use payment::{
+    CheckoutId, CheckoutStatus, IntentId, JournalHash, KeyKind, Money, OrderId, ProviderAccount, Timestamp,
+};
 
 use super::{
-    Row, Session, SessionError, Value, checkout, idempotency_key, intent, journal, session::unreadable,
+    Row, Session, SessionError, Value, checkout, idempotency_key, intent, journal, merchant,
+    session::unreadable,
 };
 use crate::{
     Answer, CheckoutRecord, Clock, IntentRecord, JournalRecord, Rows, StoreError, Tables, Tenant,
@@ -83,6 +86,12 @@ impl Tables for SqlTables<'_> {
         }
     }
 
+    async fn account(&mut self, tenant: &Tenant) -> Done<Option<ProviderAccount>> {
+        let values = vec![tenant.merchant.as_str().into(), tenant.mode.as_str().into()];
+        let read = |mut row: Row| row.parsed(|text| ProviderAccount::parse(text).ok());
+        self.first(merchant::ACCOUNT, values, read).await
+    }
+
     async fn key(&mut self, tenant: &Tenant, kind: KeyKind, key: &str) -> Done<Option<KeyRow>> {
         let mut values = scoped(tenant, kind.as_str());
         values.push(key.into());
@@ -140,6 +149,12 @@ impl Tables for SqlTables<'_> {
     async fn order(&mut self, tenant: &Tenant, order: &OrderId) -> Done<Option<CheckoutRecord>> {
         self.first(checkout::FIND_ORDER, scoped(tenant, order.as_str()), |row| checkout::read(tenant, row))
             .await
+    }
+
+    async fn first_order_at(&mut self, tenant: &Tenant) -> Done<Option<Timestamp>> {
+        let values = vec![tenant.merchant.as_str().into(), tenant.mode.as_str().into()];
+        let read = |mut row: Row| Ok(row.int_opt()?.map(Timestamp));
+        Ok(self.first(checkout::FIRST_ORDER_AT, values, read).await?.flatten())
     }
 
     async fn insert_checkout(&mut self, row: &CheckoutRecord) -> Done<bool> {

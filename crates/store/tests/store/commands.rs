@@ -9,8 +9,8 @@ use payment::{
 };
 use store::{
     Answer, Asked, Change, Charge, CheckoutRecord, ClaimLook, Claimed, Commit, Frozen, IntentRecord, KeyUse,
-    LookOf, NewIds, OpenCheckout, OpenFollowUp, OpenIntent, Render, Stage, StrangerRecord, SubmitCommand,
-    Task, Tenant, Terms,
+    LookOf, MerchantRecord, NewIds, OpenCheckout, OpenFollowUp, OpenIntent, Render, Stage, StrangerRecord,
+    SubmitCommand, Task, Tenant, Terms,
 };
 
 use crate::world::{DAY, MINUTE, SECOND, START, uuid};
@@ -260,5 +260,22 @@ pub fn confirming(id: Option<&str>) -> State {
         why: UnknownReason::NoAnswer,
         object: id.map(object),
         suspects: Vec::new(),
+    }
+}
+
+/// A merchant whose money goes to `account`.
+pub fn merchant(tenant: Tenant, account: ProviderAccount) -> MerchantRecord {
+    MerchantRecord {
+        tenant,
+        name: "Zerno".to_owned(),
+        provider: "fake".to_owned(),
+        account,
+        url: "https://bank.example".to_owned(),
+        sealed_secret: vec![1],
+        return_origins: Vec::new(),
+        frame_origins: Vec::new(),
+        refund_extras: false,
+        webhook: None,
+        notify_secret_hash: None,
     }
 }

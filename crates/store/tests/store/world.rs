@@ -6,18 +6,18 @@ use std::sync::{
 };
 
 use payment::{
-    AttemptId, CheckoutId, Event, Holder, IntentId, JournalLine, OrderId, State, StateName, Timestamp,
-    transition,
+    AttemptId, CheckoutId, Event, Holder, IntentId, JournalLine, OrderId, ProviderAccount, State, StateName,
+    Timestamp, transition,
 };
 use store::{
-    Backend, CheckoutRecord, ClaimDue, Claimed, Clock, Commit, Committed, Flow, IntentRecord, LookOf,
-    Looking, MemoryStore, OpenFollowUp, OpenedCheckout, OpenedFollowUp, OperationRecord, Rows, SqlStore,
-    Sqlite, SqliteOptions, Stage, Store, StoreError, Story, Submitted, Task, Tenant,
+    Backend, CheckoutRecord, ClaimDue, Claimed, Clock, Commit, Committed, Directory, Flow, IntentRecord,
+    LookOf, Looking, MemoryStore, OpenFollowUp, OpenedCheckout, OpenedFollowUp, OperationRecord, Rows,
+    SqlStore, Sqlite, SqliteOptions, Stage, Store, StoreError, Story, Submitted, Task, Tenant,
 };
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use crate::commands::{self, tenant};
+use crate::commands::{self, merchant, tenant};
 
 pub const SECOND: i64 = 1_000;
 pub const MINUTE: i64 = 60 * SECOND;
@@ -104,6 +104,16 @@ impl World {
         match &self.backing {
             Backing::Memory(store) => Rows::clone(&store.rows()),
             Backing::Sqlite(store) => store.rows().await.unwrap(),
+        }
+    }
+
+    /// The directory is told where a merchant's money goes.
+    pub async fn put_account(&self, tenant: Tenant, account: ProviderAccount) {
+        match &self.backing {
+            Backing::Memory(store) => store.put_account(tenant, account),
+            Backing::Sqlite(store) => {
+                store.put_merchant(merchant(tenant, account), Vec::new()).await.unwrap();
+            }
         }
     }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use engine::{Engine, OutOfReach};
-use payment::{CheckoutStatus, OperationKind, OperationState};
+use payment::{CheckoutStatus, Ending, ObjectStatus, OperationKind, OperationState};
 use store::{ChargeRecord, ReviewItem};
 
 use super::{finish, state};
 use crate::{
-    bank::Fault,
+    bank::{Fault, Lie},
     flaky::{Call, Flaky, When},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
     scenarios,
@@ -22,6 +22,8 @@ scenarios! {
     n5_what_the_provider_refused_to_give_back_stands_before_a_person,
     n5_two_servers_give_an_extra_back_once,
     n5_the_charge_that_paid_is_never_given_back_by_itself,
+    n5_an_extra_is_not_given_back_once_the_money_that_paid_was_taken_back,
+    n5_an_extra_that_names_another_order_is_not_given_back_without_a_person,
 }
 
 /// A provider that lost its keys took the money twice: both objects are found.
@@ -163,4 +165,33 @@ async fn n5_the_charge_that_paid_is_never_given_back_by_itself(world: World) {
     world.paying(&engine, "1").await;
     assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
     assert!(!engine.run_once().await.unwrap() && world.bank.sent_for(OperationKind::Refund).is_empty());
+}
+
+/// It is all that is left of the shopper's money.
+async fn n5_an_extra_is_not_given_back_once_the_money_that_paid_was_taken_back(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    let charges = world.story(&offer).await.charges;
+    let paying = charges.iter().find(|charge| !charge.extra).unwrap();
+    let code = "issuer".to_owned();
+    world.bank.moves_object(&paying.object, ObjectStatus::Ended(Ending::Declined { code }));
+    engine.sweep_merchant(&wants(&world, true)).await.unwrap();
+    assert!(world.journal(&offer).await.contains(&"anomaly: reversed".to_owned()));
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
+    assert!(matches!(&waiting(&engine).await[..], [ReviewItem::Extra(_)]));
+}
+
+/// Somebody took it by hand for that order, with what was written on this one.
+async fn n5_an_extra_that_names_another_order_is_not_given_back_without_a_person(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    world.bank.forget_keys();
+    world.settle(&engine).await;
+    world.bank.lies(Some(Lie::Order));
+    engine.sweep_merchant(&wants(&world, true)).await.unwrap();
+    assert!(world.journal(&offer).await.contains(&"anomaly: other_order".to_owned()));
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
+    assert!(matches!(&waiting(&engine).await[..], [ReviewItem::Extra(_)]));
 }

@@ -1,12 +1,14 @@
 //! An account that a merchant left is swept as long as something is unfinished there: what waits at its gate is let through.
 
 use engine::{Engine, LeftAccount};
-use payment::{CheckoutStatus, OperationKind, OperationState, OrderId, ProviderAccount, StateName};
-use store::Task;
+use payment::{
+    CheckoutStatus, ObjectStatus, OperationKind, OperationState, OrderId, ProviderAccount, StateName,
+};
+use store::{Doubt, ReviewItem, Task};
 
 use super::submits;
 use crate::{
-    bank::Fault,
+    bank::{Fault, Lie, pending},
     merchant::{ACCOUNT, OTHER_ACCOUNT, merchant, secret_of, tenant, tenant_of},
     scenarios,
     world::{DAY, HOUR, MINUTE, Offer, SECOND, SILENCE_MS, World, create_key, rub, terms},
@@ -23,10 +25,20 @@ scenarios! {
     what_others_take_in_an_account_that_was_left_is_no_stranger,
     fault_23_after_a_restore_with_a_change_of_account_the_old_one_is_read_first,
     fault_23_after_a_restore_with_a_change_of_account_a_created_intent_is_found_paid,
+    fault_23_after_a_restore_with_a_change_of_account_what_waits_in_the_old_one_is_asked_about_there,
+    fault_23_after_a_restore_with_a_change_of_account_another_sum_in_the_old_one_holds_its_order,
     fault_23_a_left_account_that_nobody_can_read_holds_the_new_one_until_it_is_configured_again,
     fault_23_after_a_restore_what_others_take_in_the_old_account_is_no_stranger,
     a_gap_long_after_a_change_of_account_waits_for_nobody,
     what_others_took_while_the_merchant_was_away_is_no_stranger_when_he_is_back,
+}
+
+impl World {
+    /// A server starts with the merchant's new account, and reads it: payments go there.
+    pub(super) async fn has_met(&self, engine: &Engine) {
+        engine.start().await.unwrap();
+        assert!(self.sweeps(engine).await.complete);
+    }
 }
 
 /// The merchant's money goes to the first account again.
@@ -154,7 +166,10 @@ async fn a_payment_of_one_who_left_the_same_account_is_no_stranger(world: World)
     let engine = world.engine();
     engine.start().await.unwrap();
     let theirs = tenant_of("mer_2");
-    world.merchants.put(merchant(theirs.clone(), ACCOUNT, &secret_of(ACCOUNT), &world.vault));
+    let with_ours = merchant(theirs.clone(), ACCOUNT, &secret_of(ACCOUNT), &world.vault);
+    world.merchants.put(with_ours.clone());
+    engine.start().await.unwrap();
+    assert!(engine.sweep_merchant(&with_ours).await.unwrap().complete);
     let key = create_key(&theirs, "k", "1", "1500.00");
     engine.open_checkout(key, terms("1", "1500.00")).await.unwrap();
     let found = world.store.order(theirs.clone(), OrderId::parse("1").unwrap()).await.unwrap();
@@ -181,6 +196,7 @@ async fn what_others_take_in_an_account_that_was_left_is_no_stranger(world: Worl
     let swept = engine.sweep_left(&left(&engine).await[0]).await.unwrap();
     assert_eq!((swept.complete, swept.read, swept.news, swept.strangers), (true, 2, 1, 0));
     assert_eq!(world.state(&ours).await, StateName::Succeeded);
+    world.has_met(&engine).await;
     let theirs = world.paying(&engine, "2").await;
     assert_eq!(world.state(&theirs).await, StateName::Succeeded, "it has nothing to do with our order 2");
 }
@@ -238,6 +254,37 @@ async fn fault_23_after_a_restore_with_a_change_of_account_a_created_intent_is_f
     assert!(world.sweeps(&engine).await.complete);
     assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+}
+
+/// The copy knows neither that it was sent nor where to: it is adopted where it was seen.
+async fn fault_23_after_a_restore_with_a_change_of_account_what_waits_in_the_old_one_is_asked_about_there(
+    world: World,
+) {
+    world.bank.decides(ObjectStatus::Succeeded);
+    world.bank.decides(pending());
+    let (world, engine) = moved_in_the_gap(&world, "1").await;
+    let offer = world.order("1").await;
+    assert!(sweeps_left(&engine).await);
+    assert!(world.sweeps(&engine).await.complete);
+    assert_eq!(world.story(&offer).await.operation.frozen.unwrap().account.as_str(), ACCOUNT);
+    world.bank.moves(offer.intent.id, ObjectStatus::Succeeded);
+    assert_eq!(world.sends_within(&engine, HOUR).await, 0);
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+}
+
+/// It contradicts what was asked for, and the intent, which the copy calls unsent, would ask elsewhere.
+async fn fault_23_after_a_restore_with_a_change_of_account_another_sum_in_the_old_one_holds_its_order(
+    world: World,
+) {
+    let (world, engine) = moved_in_the_gap(&world, "1").await;
+    world.bank.lies(Some(Lie::Amount));
+    assert!(sweeps_left(&engine).await);
+    world.bank.lies(None);
+    assert!(world.sweeps(&engine).await.complete);
+    let order = OrderId::parse("1").unwrap();
+    assert_eq!(world.store.doubt(tenant(), order).await.unwrap(), Some(Doubt::Stranger));
+    let items = engine.review().await.unwrap().items;
+    assert!(matches!(&items[..], [ReviewItem::Stranger(_)]), "{items:?}");
 }
 
 /// Its secret was revoked: the account is configured once more, with a secret that works.
@@ -301,10 +348,10 @@ async fn what_others_took_while_the_merchant_was_away_is_no_stranger_when_he_is_
     let engine = world.engine();
     engine.start().await.unwrap();
     moves(&world);
-    engine.start().await.unwrap();
+    world.has_met(&engine).await;
     world.clock.advance(MINUTE);
     world.stranger("1");
-    world.clock.advance(MINUTE);
+    world.clock.advance(2 * HOUR);
     engine.beat().await.unwrap();
     moves_back(&world);
     engine.start().await.unwrap();

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     bank::Fault,
+    merchant::{merchant, secret_of, tenant},
     scenarios,
     world::{HOUR, MINUTE, Offer, SECOND, SILENCE_MS, World},
 };
@@ -18,6 +19,7 @@ scenarios! {
     fault_23_after_a_restore_who_moves_back_sends_nothing_before_the_other_one_is_read,
     fault_23_accounts_that_were_met_in_the_same_moment_do_not_wait_for_each_other,
     fault_23_accounts_that_were_not_read_do_not_wait_for_each_other,
+    fault_23_a_submit_that_was_made_out_for_the_account_of_before_goes_to_the_new_one,
 }
 
 /// Order "1" is made, then a copy is taken, then it is paid; the copy is brought back, and a server starts as before.
@@ -73,7 +75,7 @@ async fn fault_23_after_a_restore_who_moves_back_sends_nothing_before_the_other_
     world.bank.next([Fault::LoseAnswer]);
     world.paying(&engine, "0").await;
     moves(&world);
-    engine.start().await.unwrap();
+    world.has_met(&engine).await;
     world.paying(&engine, "2").await;
     let (world, engine, offer) = forgets_that_it_was_paid(&world, &engine).await;
     for order in ["0", "2"] {
@@ -99,6 +101,8 @@ async fn fault_23_after_a_restore_who_moves_back_sends_nothing_before_the_other_
 async fn fault_23_accounts_that_were_met_in_the_same_moment_do_not_wait_for_each_other(world: World) {
     let engine = world.engine();
     engine.start().await.unwrap();
+    world.clock.advance(SECOND);
+    assert!(world.sweeps(&engine).await.complete);
     world.clock.advance(SILENCE_MS + 1);
     moves(&world);
     assert!(world.gated(&engine).await);
@@ -119,6 +123,7 @@ async fn fault_23_accounts_that_were_met_in_the_same_moment_do_not_wait_for_each
 async fn fault_23_accounts_that_were_not_read_do_not_wait_for_each_other(world: World) {
     let engine = world.engine();
     engine.start().await.unwrap();
+    world.offer(&engine, "0").await;
     world.clock.advance(SILENCE_MS + 1);
     moves(&world);
     assert!(world.gated(&engine).await);
@@ -131,4 +136,19 @@ async fn fault_23_accounts_that_were_not_read_do_not_wait_for_each_other(world: 
     assert!(world.sweeps(&engine).await.complete);
     let offer = world.paying(&engine, "1").await;
     assert_eq!(world.state(&offer).await, StateName::Succeeded);
+}
+
+/// It looked the account up, and slept while another server started with the new one.
+async fn fault_23_a_submit_that_was_made_out_for_the_account_of_before_goes_to_the_new_one(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let before = world.merchant().await;
+    world.writes_down(merchant(tenant(), "200600", &secret_of("200600"), &world.vault)).await;
+    world.has_met(&world.engine()).await;
+    world.merchants.was(before);
+    let offer = world.paying(&engine, "1").await;
+    assert_eq!(world.state(&offer).await, StateName::Succeeded);
+    let sent = world.bank.sent();
+    let accounts: Vec<_> = sent.iter().map(|sent| sent.account.id.as_str()).collect();
+    assert_eq!(accounts, ["200600"]);
 }

@@ -9,7 +9,7 @@ use store::{Claimed, Committed, OpenFollowUp, OpenedFollowUp, OperationRecord, S
 use crate::{
     commands::{
         EXECUTE_MS, LEASE_MS, WAKE_MS, cancel, capture, confirming, follow_up_outcome, frozen, object,
-        outcome, refund, succeeded,
+        outcome, refund, rub, succeeded,
     },
     conformance::behaviours,
     world::{World, events, is},
@@ -256,6 +256,8 @@ async fn r23_one_capture_or_cancel_at_a_time(world: World) {
 async fn r23_only_what_is_held_is_captured_or_canceled(world: World) {
     let claim = world.held().await;
     assert_eq!(world.opens(capture(&claim.intent, "object-9")).await, OpenedFollowUp::NotNow);
+    let part = OpenFollowUp { amount: Some(rub("1.00")), ..capture(&claim.intent, "object-1") };
+    assert_eq!(world.opens(part).await, OpenedFollowUp::NotNow, "the intent asks for one sum");
     let unknown = world.settled("order-2", confirming(Some("object-2"))).await;
     let paid = world.settled("order-3", succeeded("object-3")).await;
     for (intent, id) in [(&unknown.intent, "object-2"), (&paid.intent, "object-3")] {
