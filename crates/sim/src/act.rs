@@ -239,6 +239,8 @@ impl World {
     pub(crate) fn boot(&mut self, node: usize) -> Result<(), Broken> {
         self.nodes[node].engine = Some(Arc::new(self.engine(node)));
         self.story.tell(|| format!("server {node} starts"));
+        self.backing.put_merchants(self.merchants.all());
+        self.look()?;
         self.spawn(node, Job::Start)
     }
 

@@ -1,7 +1,7 @@
 //! What may happen next: everything that the world allows, each with its weight.
 
-use payment::{CheckoutStatus, IntentId, StateName, Timestamp};
-use store::{Rows, Stage};
+use payment::{CheckoutStatus, IntentId, ProviderAccount, StateName, Timestamp};
+use store::{Rows, Stage, Tenant};
 
 use crate::{
     bank::Status,
@@ -202,6 +202,17 @@ impl World {
         }
     }
 
+    /// Whether the listing of each merchant's account was read once.
+    fn has_read_accounts(&self) -> bool {
+        let sweeps = &self.rows.sweeps;
+        let read = |tenant: &Tenant, account: &ProviderAccount| {
+            let row = sweeps.get(&(tenant.clone(), account.clone()));
+            row.is_some_and(|row| row.swept_until > row.known_from)
+        };
+        let mut accounts = self.rows.accounts.iter();
+        !self.rows.accounts.is_empty() && accounts.all(|(tenant, account)| read(tenant, account))
+    }
+
     fn find_outside_events(&self, add: &mut impl FnMut(Event, u32)) {
         let rates = |fault: Fault, divided: u32| self.size.rates.of(fault).div_ceil(divided);
         for (index, object) in self.bank.objects.iter().enumerate() {
@@ -213,7 +224,7 @@ impl World {
                 Status::Pending | Status::Held => {}
             }
         }
-        // Before a server has ever been alive the account is nobody's, and there is nothing to back up.
+        // Before a server has ever been alive the account is nobody's.
         let known = self.rows.heartbeat.is_some();
         for order in 0..self.size.orders {
             add(Event::Stranger(order), if known { rates(Fault::StrangerPays, 30) } else { 0 });
@@ -222,12 +233,11 @@ impl World {
         add(Event::Pass(Fault::LeaseEnds, LEASE_MS + SECOND), rates(Fault::LeaseEnds, 8));
         add(Event::Pass(Fault::TokenDies, 71 * MINUTE), rates(Fault::TokenDies, 20));
         add(Event::Pass(Fault::LongSilence, DAY), rates(Fault::LongSilence, 40));
-        if known {
-            let rate = rates(Fault::Restored, 20);
-            match self.backup {
-                None => add(Event::Backup, rate * 3),
-                Some(_) => add(Event::Restore, rate),
-            }
+        let rate = rates(Fault::Restored, 20);
+        match self.backup {
+            // A copy from before an account was ever read is not told from a new database.
+            None => add(Event::Backup, if self.has_read_accounts() { rate * 3 } else { 0 }),
+            Some(_) => add(Event::Restore, rate),
         }
     }
 }

@@ -73,6 +73,16 @@ impl Backing {
         }
     }
 
+    /// The directory is written down, as a server does before it starts.
+    pub fn put_merchants(&self, merchants: Vec<MerchantRecord>) {
+        for merchant in merchants {
+            match self {
+                Self::Memory(store) => store.put_account(merchant.tenant, merchant.account),
+                Self::Sqlite(twins) => twins.put_merchant(merchant),
+            }
+        }
+    }
+
     async fn read<R: Send + 'static>(&self, flow: Flow<R>) -> Result<R, StoreError> {
         match self {
             Self::Memory(store) => store.read(flow).await,

@@ -20,7 +20,10 @@ use std::{
 };
 
 use rusqlite::Connection;
-use store::{Backend as _, Flow, MemoryStore, Rows, SqlStore, Sqlite, SqliteOptions, StoreError, Table};
+use store::{
+    Backend as _, Directory as _, Flow, MemoryStore, MerchantRecord, Rows, SqlStore, Sqlite, SqliteOptions,
+    StoreError, Table,
+};
 use tokio::runtime::{self, Runtime};
 
 use crate::{
@@ -88,6 +91,16 @@ impl Twins {
     fn look(&self, rows: &Rows) -> Result<(), String> {
         let found = self.runtime.block_on(self.store.rows()).map_err(|error| error.to_string())?;
         differences(&found, rows).map_or(Ok(()), Err)
+    }
+
+    /// A merchant is written down; what fails shows where the rows are compared.
+    pub(crate) fn put_merchant(&self, merchant: MerchantRecord) {
+        let memory = Arc::clone(&locked(&self.memory));
+        memory.put_account(merchant.tenant.clone(), merchant.account.clone());
+        let written = self.runtime.block_on(self.store.put_merchant(merchant, Vec::new()));
+        if let Err(error) = written {
+            locked(&self.differs).get_or_insert(format!("a merchant is not written down: {error}"));
+        }
     }
 
     /// A backup is taken.

@@ -215,6 +215,14 @@ impl Checker {
             let held = seen.lease.is_some_and(|lease| lease.until > now) && seen.stage != Stage::Created;
             let taken = fence > seen.fence && lease.is_some();
             must!(11, !(held && taken), "{} was claimed while another held it", operation.id);
+            let claimed = seen.stage == Stage::Created && operation.task == Task::Pay;
+            if let (true, Some(frozen)) =
+                (claimed, operation.frozen.as_ref().filter(|of| !of.method.is_empty()))
+            {
+                let own = rows.accounts.get(&operation.tenant);
+                let his = own.is_none_or(|own| *own == frozen.account);
+                must!(10, his, "{} was claimed for an account that the merchant had left", operation.id);
+            }
         }
         let awaited = matches!(operation.stage, Stage::Open | Stage::Review);
         must!(
