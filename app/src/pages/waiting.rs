@@ -49,7 +49,6 @@ pub(super) fn Waiting(
             <a href=page.checkout.url.clone()>{page.say("may-close-link")}</a>
             "."
         </p>
-        <Trail page=page.clone() />
         <Mail page=page.clone() />
         <div class="ways">
             <CheckNow page=page.clone() />
@@ -57,6 +56,8 @@ pub(super) fn Waiting(
                 {page.say("copy-link")}
             </button>
         </div>
+        // It grows: nothing that can be pressed stands below it.
+        <Trail page=page.clone() />
         <p class="muted small">
             {page.say("reference")} ": " <span class="mono" data-slot="intent">{page.intent.id.clone()}</span>
         </p>
