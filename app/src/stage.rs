@@ -115,11 +115,15 @@ pub enum Note {
     ReleasedBy,
     /// The bank could not be asked to let go.
     NotReleased,
+    /// We cannot be asked how the payment stands. It comes and goes by itself.
+    NoConnection,
+    /// The order had gone on when pay was pressed; the press started nothing.
+    Behind,
 }
 
 impl Note {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Unreached,
         Self::NoToken,
         Self::Busy,
@@ -129,6 +133,8 @@ impl Note {
         Self::ReleaseAsked,
         Self::ReleasedBy,
         Self::NotReleased,
+        Self::NoConnection,
+        Self::Behind,
     ];
 
     /// `data-note` in the page.
@@ -143,6 +149,8 @@ impl Note {
             Self::ReleaseAsked => "release-asked",
             Self::ReleasedBy => "released-by",
             Self::NotReleased => "not-released",
+            Self::NoConnection => "no-connection",
+            Self::Behind => "behind",
         }
     }
 }

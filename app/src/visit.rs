@@ -124,10 +124,16 @@ impl Visit {
             Event::Restored => self.hear(),
             Event::Accept => self.accept(),
             Event::TryAgain => self.try_again(),
+            Event::WasBehind => {
+                self.note = Some(Note::Behind);
+                Vec::new()
+            }
             Event::Renewed(Ok(())) => vec![Command::Tell, Command::Reload],
             Event::Renewed(Err(note)) => {
                 if let Stage::Renewing(seen) = &self.stage {
-                    self.enter(Stage::Known(seen.clone()), Some(note));
+                    // What was the last try stays it: the button goes.
+                    let closed = seen.closed || note == Note::TooManyTries;
+                    self.enter(Stage::Known(Seen { closed, ..seen.clone() }), Some(note));
                 }
                 Vec::new()
             }

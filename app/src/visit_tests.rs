@@ -145,7 +145,44 @@ fn nothing_was_started_gives_the_form_back_with_the_reason() {
     let mut visit = submitting();
     visit.handle(Event::Replied(Reply::FieldRefused(Wrong::CvcRefused)));
     assert_eq!(visit.stage(), &Stage::Invalid(vec![Wrong::CvcRefused]));
-    assert_eq!(submitting().handle(Event::Replied(Reply::Behind)), [Command::Reload]);
+    let behind = submitting().handle(Event::Replied(Reply::Behind));
+    assert_eq!(behind, [Command::KeepBehind, Command::Reload]);
+}
+
+/// The first press is in a proxy's hands; the second one fails before it leaves, and the question that was due meanwhile is lost.
+fn pressed_twice(second: Reply) -> (Visit, Vec<Command>) {
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Lost));
+    visit.handle(asked(Created));
+    visit.handle(Event::Pay(Ok(form())));
+    assert_eq!(visit.handle(Event::Due), [Command::Ask]);
+    assert_eq!(visit.handle(asked(Created)), []);
+    let commands = visit.handle(Event::Replied(second));
+    (visit, commands)
+}
+
+#[test]
+fn r10_a_press_that_sent_nothing_says_nothing_of_an_earlier_one_that_was_lost() {
+    for note in [Note::NoToken, Note::Busy, Note::Refused] {
+        let (mut visit, commands) = pressed_twice(Reply::NotSent(note));
+        assert_eq!((commands, visit.stage()), (vec![Command::Ask], &Stage::Checking), "{note:?}");
+        assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s: 1 }]);
+        assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Unreached)));
+    }
+}
+
+#[test]
+fn r10_a_lost_press_is_asked_about_whatever_became_of_the_next_one() {
+    for second in [Reply::NotSent(Note::NoToken), Reply::FieldRefused(Wrong::CvcRefused)] {
+        let (mut visit, commands) = pressed_twice(second);
+        assert!(matches!(commands.as_slice(), [Command::Ask | Command::AskIn { .. }]), "{commands:?}");
+        for _ in 0..10 {
+            let commands = visit.handle(asked(Created));
+            assert!(matches!(commands.as_slice(), [Command::AskIn { .. }]), "{commands:?}");
+        }
+        visit.handle(asked(Succeeded));
+        assert_eq!(visit.stage().name(), "succeeded");
+    }
 }
 
 #[test]
@@ -311,13 +348,23 @@ fn trying_again_asks_for_one_new_intent() {
     assert_eq!(visit.handle(Event::TryAgain), [Command::Renew]);
     assert_eq!(visit.handle(Event::TryAgain), []);
     assert_eq!(visit.stage().name(), "declined");
-    visit.handle(Event::Renewed(Err(Note::TooManyTries)));
-    assert_eq!(visit.note(), Some(Note::TooManyTries));
+    visit.handle(Event::Renewed(Err(Note::NotRenewed)));
+    assert_eq!(visit.note(), Some(Note::NotRenewed));
     assert_eq!(visit.handle(Event::TryAgain), [Command::Renew]);
     assert_eq!(visit.handle(Event::Renewed(Ok(()))), [Command::Tell, Command::Reload]);
     for state in [Succeeded, Confirming, RequiresAction] {
         assert_eq!(known(state).handle(Event::TryAgain), [], "{state:?}");
     }
+}
+
+#[test]
+fn attack_23_where_no_try_is_left_none_is_offered() {
+    let mut visit = known(Declined);
+    visit.handle(Event::TryAgain);
+    visit.handle(Event::Renewed(Err(Note::TooManyTries)));
+    assert_eq!(visit.note(), Some(Note::TooManyTries));
+    assert!(visit.stage().is_closed() && !visit.watches());
+    assert_eq!(visit.handle(Event::TryAgain), []);
 }
 
 #[test]
@@ -329,6 +376,34 @@ fn a_page_from_the_back_forward_cache_shows_the_truth() {
     assert_eq!(known(Declined).handle(Event::Restored), [Command::Ask]);
     assert_eq!(known(Succeeded).handle(Event::Restored), []);
     assert_eq!(Visit::new(Stage::Ready).handle(Event::Restored), [Command::Ask]);
+}
+
+#[test]
+fn n1_a_press_that_was_answered_with_another_cards_end_says_so_when_the_order_has_gone_on() {
+    let press = |used| {
+        let mut visit = submitting();
+        visit.handle(Event::Replied(Reply::Seen(with_last4(Declined, used))));
+        visit.handle(behind(Declined))
+    };
+    assert_eq!(press("4600"), [Command::KeepBehind, Command::Reload]);
+    assert_eq!(press("4444"), [Command::Reload], "it was this page's own");
+}
+
+#[test]
+fn n1_a_page_that_replaced_a_press_that_came_too_late_says_so_as_long_as_it_stands() {
+    for state in [Processing, Confirming, RequiresAction] {
+        let mut visit = known(state);
+        assert_eq!(visit.handle(Event::WasBehind), []);
+        for next in [state, Confirming, Succeeded] {
+            visit.handle(asked(next));
+            assert_eq!(visit.note(), Some(Note::Behind), "{state:?}, then {next:?}");
+        }
+    }
+    let mut form_again = Visit::new(Stage::Ready);
+    form_again.handle(Event::WasBehind);
+    assert_eq!(form_again.note(), Some(Note::Behind));
+    form_again.handle(Event::Pay(Ok(form())));
+    assert_eq!(form_again.note(), None);
 }
 
 fn behind(state: IntentState) -> Event {
@@ -381,6 +456,26 @@ fn n2_a_broken_stream_is_replaced_by_questions_at_growing_intervals() {
     assert_eq!(visit.handle(asked(Confirming)), [Command::AskIn { pause_s: 15 }]);
     visit.handle(Event::Told(Some(Seen::bare(Confirming))));
     assert_eq!(visit.pause_s(), Some(30));
+}
+
+#[test]
+fn n2_whoever_waits_is_told_that_we_cannot_be_asked_until_we_can() {
+    for state in [Processing, RequiresAction, Confirming, IntentState::NeedsReview] {
+        let mut visit = known(state);
+        visit.open(Past::New);
+        assert_eq!(visit.handle(Event::Asked(None)), [Command::AskIn { pause_s: 2 }]);
+        assert_eq!((visit.stage().name(), visit.note()), (state.as_str(), Some(Note::NoConnection)));
+        visit.handle(asked(state));
+        assert_eq!(visit.note(), None, "{state:?}");
+    }
+    let mut visit = known(RequiresAction);
+    visit.handle(Event::Released(Some(Seen::bare(RequiresAction))));
+    visit.handle(Event::Asked(None));
+    assert_eq!(visit.note(), Some(Note::ReleaseAsked), "what the shopper asked for is said first");
+    let mut open = Visit::new(Stage::Ready);
+    open.handle(Event::Heard);
+    open.handle(Event::Asked(None));
+    assert_eq!(open.note(), None, "a form works without");
 }
 
 #[test]

@@ -89,6 +89,9 @@ impl Running {
         let listening = running.clone();
         signals::listen(&running.memory, running.page.target(), move |event| Self::handle(&listening, event));
         first.into_iter().for_each(|command| Self::obey(&running, command));
+        if running.memory.take_behind() {
+            Self::handle(&running, Event::WasBehind);
+        }
         Some(running)
     }
 
@@ -103,7 +106,6 @@ impl Running {
             "accept" => Self::handle(running, Event::Accept),
             "check" => Self::handle(running, Event::Check),
             "release" => Self::handle(running, Event::Release),
-            "copy" => running.page.copy_link(),
             // The browser posts the form; the other tabs are to look what comes of it.
             "bank" => {
                 Self::handle(running, Event::ToBank);
@@ -125,9 +127,6 @@ impl Running {
         match command {
             Command::Begin => running.memory.begin(&running.page.intent()),
             Command::Submit(form) => {
-                if let Some(email) = &form.email {
-                    show::promise_mail(&running.page, email);
-                }
                 if let Some(terms) = running.page.terms() {
                     Self::send(running, Request::Pay(form, terms));
                 }
@@ -152,6 +151,7 @@ impl Running {
             }
             Command::Release => Self::send(running, Request::Release),
             Command::Renew => Self::send(running, Request::Renew),
+            Command::KeepBehind => running.memory.keep_behind(),
             Command::Reload => PageElements::reload(),
             Command::Tell => running.memory.tell(),
             Command::Forget => running.memory.forget(),

@@ -47,6 +47,26 @@ impl Memory {
         }
     }
 
+    /// The page that this tab reads next is to say that the press before it came too late.
+    pub(crate) fn keep_behind(&self) {
+        if let Some(tab) = of_this_tab() {
+            // Where nothing can be kept, nothing is said.
+            let _ = tab.set_item(&self.behind(), "");
+        }
+    }
+
+    /// Whether this is that page. Said once.
+    pub(crate) fn take_behind(&self) -> bool {
+        let Some(tab) = of_this_tab() else { return false };
+        let kept = tab.get_item(&self.behind()).is_ok_and(|kept| kept.is_some());
+        let _ = tab.remove_item(&self.behind());
+        kept
+    }
+
+    fn behind(&self) -> String {
+        format!("{}:behind", self.name)
+    }
+
     /// Keeps the intent and its key; whether they were there already.
     pub(crate) fn remember(&self, intent: &str, submit_key: &str) -> bool {
         if !self.works {

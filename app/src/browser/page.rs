@@ -162,16 +162,6 @@ impl PageElements {
         }));
     }
 
-    /// Into the clipboard, for later or for another device.
-    pub(crate) fn copy_link(&self) {
-        let Some(window) = web_sys::window() else { return };
-        if let Ok(href) = window.location().href() {
-            // Refused or not, there is nothing to add: the address bar has the same link.
-            let _ = window.navigator().clipboard().write_text(&href);
-            self.announce(&self.words("[data-say=copied]"));
-        }
-    }
-
     pub(super) fn announce(&self, text: &str) {
         if let Some(region) = self.one("[role=status]") {
             region.set_text_content(Some(text));

@@ -59,6 +59,7 @@ fn show_stage(page: &PageElements, visit: &Visit) {
     show_wrongs(page, stage);
     match stage {
         Stage::Known(seen) | Stage::Renewing(seen) => {
+            forget_card(page);
             show_reason(page, seen.decline.as_deref());
             fill(page, "card", seen.last4.as_deref().map(|last4| format!("•••• {last4}")));
             show_other_way(page, visit);
@@ -73,6 +74,15 @@ fn show_stage(page: &PageElements, visit: &Visit) {
         Stage::Ready | Stage::Invalid(_) | Stage::Submitting | Stage::Checking | Stage::Elsewhere => {}
         Stage::Changed(offer) => {
             fill(page, "new-amount", Some(signals::amount(&offer.terms.amount, &lang())))
+        }
+    }
+}
+
+/// Its form is over: the next one is another page's.
+fn forget_card(page: &PageElements) {
+    for field in [Field::Number, Field::Expiry, Field::Cvc] {
+        if let Some(input) = page.field(field) {
+            input.set_value("");
         }
     }
 }
@@ -130,12 +140,6 @@ fn show_reason(page: &PageElements, code: Option<&str>) {
     }
 }
 
-/// The address that was sent with the payment: where the result is told.
-pub(crate) fn promise_mail(page: &PageElements, email: &str) {
-    fill(page, "email", Some(email.to_owned()));
-    page.each("[data-without=email]", &mut |form| form.set_hidden(true));
-}
-
 /// Fills a slot, and shows what stands with it.
 fn fill(page: &PageElements, name: &str, value: Option<String>) {
     page.each(&format!("[data-with={name}]"), &mut |row| row.set_hidden(value.is_none()));
@@ -148,10 +152,13 @@ fn move_focus(page: &PageElements, visit: &Visit, before: &Stage) {
     let screen = stage.screen();
     let heading = format!("[data-screen={screen}] .state:not([hidden])");
     let (title, lead) = (format!("{heading} h2"), format!("{heading} .lead"));
-    let note = visit.note().map(|note| format!("[data-note={}]", note.name()));
-    if let Some(note) = note {
-        page.announce(&page.words(&note));
-        focus(page, &note);
+    if let Some(note) = visit.note() {
+        let line = format!("[data-note={}]", note.name());
+        page.announce(&page.words(&line));
+        // Nobody asked for this one: an address may be being typed.
+        if note != Note::NoConnection {
+            focus(page, &line);
+        }
     } else if let Stage::Invalid(_) = stage {
         page.announce("");
         focus(page, "[data-wrongs]");

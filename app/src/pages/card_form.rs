@@ -45,7 +45,8 @@ pub(super) fn CardForm(
                     </div>
                 </div>
                 <EmailField page=page.clone() />
-                <button class="button" type="submit" name="pay" value="card" data-scripted hidden>
+                // Hidden, it would still be what Enter presses: the loader makes it one that submits.
+                <button class="button" type="button" name="pay" value="card" data-scripted hidden>
                     <span class="idle">
                         <Slot lang=page.lang message="pay" argument="amount" name="pay-amount" value=page.amount() />
                     </span>

@@ -17,10 +17,12 @@ pub(super) fn EmailField(
     page: Arc<Page>,
 ) -> impl IntoView {
     let field = Field::Email;
+    // A receipt is promised only where mails are sent.
+    let label = if page.mails { "field-email" } else { "field-email-only" };
     let value = page.no_email.clone().or_else(|| page.email.clone());
     view! {
         <div class="field">
-            <label for=field.id()>{page.say("field-email")}</label>
+            <label for=field.id()>{page.say(label)}</label>
             <input
                 id=field.id()
                 name="email"

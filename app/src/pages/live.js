@@ -36,7 +36,13 @@
     const words = root.querySelector(`[data-heading=${name}] h2`).textContent;
     if (name !== "reached" && !region.textContent.startsWith(words)) region.textContent = words;
   };
-  root.paint = ({ progress, released_by, paid_at }) => {
+  // Where the result is told is the server's to say: another device's address may have been first.
+  const mail = (address) => {
+    each("[data-with=email]", (line) => (line.hidden = !address));
+    each("[data-slot=email]", (slot) => (slot.textContent = address));
+    each("[data-without=email]", (form) => (form.hidden = !!address));
+  };
+  root.paint = ({ progress, released_by, paid_at, told_to }) => {
     if (paid_at) look("paid", paid_at);
     if (released_by) {
       const time = new Date(released_by).toLocaleTimeString(lang, { hour: "2-digit", minute: "2-digit" });
@@ -47,6 +53,7 @@
     look("last", progress.last_look_at);
     look("next", progress.next_look_at);
     head(progress);
+    mail(told_to);
   };
 
   const stream = (signal) =>
@@ -75,6 +82,17 @@
       signal.addEventListener("abort", close);
     });
 
+  // For later or for another device. The button says what came of it: nobody sees the live region.
+  const copy = async ({ target }) => {
+    const button = target.closest("[data-do=copy]");
+    if (!button) return;
+    // A browser may have no clipboard, or refuse it.
+    const copied = await Promise.resolve(navigator.clipboard?.writeText(location.href).then(() => true)).catch(() => false);
+    const words = root.querySelector(copied ? "[data-say=copied]" : "[data-say=not-copied]").textContent;
+    button.textContent = words;
+    root.querySelector("[role=status]").textContent = words;
+  };
+
   let held = null;
   const follow = (here) => {
     const wanted = here && "watch" in root.dataset && !document.hidden;
@@ -91,6 +109,7 @@
     follow(true);
   };
 
+  root.addEventListener("click", copy);
   each("time", (time) => write(time, time.dateTime));
   const left = new Date(root.dataset.expires) - Date.now();
   if (left > 0) setTimeout(() => say("heard"), Math.min(left, LATEST_MS));

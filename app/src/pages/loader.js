@@ -1,5 +1,6 @@
 // Loads the island. Until it is ready it holds a press of the button and lets it go once, and it says so when loading
-// is slow or fails. Nothing typed is touched.
+// is slow or fails: of the form where that is shown, and elsewhere nothing that an earlier press would make untrue. Nothing typed is
+// touched.
 (() => {
   const { js, wasm } = document.currentScript.dataset;
   const root = document.querySelector("[data-payonce]");
@@ -9,12 +10,18 @@
       line.hidden = line.dataset.load !== name;
       if (!line.hidden) root.querySelector("[role=status]").textContent = line.textContent;
     });
+  const form = root.dataset.state === "ready";
   let held = null;
   let tries = 0;
   let started = false;
 
+  const drop = () => {
+    held = null;
+    root.removeAttribute("data-held");
+  };
   const hold = (event) => {
-    // Other forms do well without the island, and so does the bank's button.
+    // Other forms do well without the island, and so does the bank's button: whoever presses that pays no more with a card.
+    if (event.submitter?.dataset.submit) drop();
     if (root.dataset.wasm === "ready" || event.target.dataset.do !== "pay" || event.submitter?.dataset.submit) return;
     event.preventDefault();
     event.stopPropagation();
@@ -26,7 +33,7 @@
   const load = async () => {
     root.dataset.wasm = "loading";
     say();
-    const slow = setTimeout(() => say("load-slow"), 5000);
+    const slow = setTimeout(() => form && say("load-slow"), 5000);
     try {
       // A browser may remember that a module failed: another address is another chance.
       const again = tries++ ? "?again=" + tries : "";
@@ -46,15 +53,18 @@
     } catch (problem) {
       console.error(problem);
       root.dataset.wasm = "failed";
-      say(started ? "load-broken" : "load-failed");
+      if (started) say("load-broken");
+      else if (form) say("load-failed");
+      else if ("watch" in root.dataset) say("load-still");
     }
     clearTimeout(slow);
-    held = null;
-    root.removeAttribute("data-held");
+    drop();
   };
 
   each("[data-plain]", (part) => (part.hidden = true));
   each("[data-scripted]", (part) => (part.hidden = false));
+  // A plain form's Enter is the bank's button.
+  each("[name=pay]", (button) => (button.type = "submit"));
   root.addEventListener("submit", hold, true);
   load();
 })();

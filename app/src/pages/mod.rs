@@ -41,6 +41,8 @@ pub use notes::Notice;
 
 /// How often a page without scripts looks again.
 const REFRESH_S: u32 = 4;
+/// The same, while an address can be typed there.
+const ADDRESS_REFRESH_S: u32 = 30;
 /// The same, while a person is at it.
 const REVIEW_REFRESH_S: u32 = 60;
 
@@ -106,7 +108,21 @@ impl Page {
     /// Seconds for the status page's `Refresh` header, while there is something to wait for. What has to be typed anew is not taken away.
     pub fn refresh_s(&self) -> Option<u32> {
         let shown = self.shown();
-        let pause_s = if shown == IntentState::NeedsReview { REVIEW_REFRESH_S } else { REFRESH_S };
+        let pause_s = match shown {
+            IntentState::NeedsReview => REVIEW_REFRESH_S,
+            IntentState::Processing | IntentState::Confirming if self.mails && self.email.is_none() => {
+                ADDRESS_REFRESH_S
+            }
+            IntentState::Processing
+            | IntentState::Confirming
+            | IntentState::RequiresAction
+            | IntentState::Created
+            | IntentState::Authorized
+            | IntentState::Succeeded
+            | IntentState::Declined
+            | IntentState::Canceled
+            | IntentState::Expired => REFRESH_S,
+        };
         (shown.is_awaited() && self.no_email.is_none()).then_some(pause_s)
     }
 

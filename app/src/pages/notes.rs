@@ -60,7 +60,7 @@ pub(super) fn Notes(
     page: Arc<Page>,
 ) -> impl IntoView {
     let notice = page.notice.as_ref().map(|notice| view! { <p class="note">{notice.write(page.lang)}</p> });
-    let loading = ["load-slow", "load-failed", "load-broken"].map(|name| {
+    let loading = ["load-slow", "load-failed", "load-still", "load-broken"].map(|name| {
         view! {
             <p class="note" data-load=name hidden>
                 {page.say(name)}
@@ -91,7 +91,9 @@ fn Line(page: Arc<Page>, note: Note) -> impl IntoView {
         | Note::TooManyTries
         | Note::NotRenewed
         | Note::ReleaseAsked
-        | Note::NotReleased => page.say(&format!("note-{}", note.name())).into_any(),
+        | Note::NotReleased
+        | Note::NoConnection
+        | Note::Behind => page.say(&format!("note-{}", note.name())).into_any(),
     };
     view! {
         <p class="note" data-note=note.name() tabindex="-1" hidden>

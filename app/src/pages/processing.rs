@@ -31,6 +31,10 @@ pub(super) fn Processing(
         "reached"
     };
     let hidden = page.shown() != IntentState::Processing;
+    // Nobody tried to pay, as far as this copy knows.
+    let untried = !hidden && held && page.intent.payment_method.is_none();
+    let (held_title, held_lead) =
+        if untried { ("untried-title", "untried-lead") } else { ("held-title", "held-lead") };
     view! {
         <section class="screen" data-screen="processing" hidden=hidden>
             <Heading lang mark=Mark::Working title="processing-title" name="reached" hidden=shown != "reached">
@@ -41,8 +45,8 @@ pub(super) fn Processing(
                 " "
                 <Look lang message="unreached-until" name="unreached" at=until />
             </Heading>
-            <Heading lang mark=Mark::Working title="held-title" name="held" hidden=shown != "held">
-                {lang.say("held-lead")}
+            <Heading lang mark=Mark::Working title=held_title name="held" hidden=shown != "held">
+                {lang.say(held_lead)}
             </Heading>
             <Waiting page=page />
         </section>

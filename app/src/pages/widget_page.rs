@@ -77,6 +77,9 @@ fn Live(page: Arc<Page>) -> impl IntoView {
         <span data-say="copied" hidden>
             {page.say("copied")}
         </span>
+        <span data-say="not-copied" hidden>
+            {page.say("not-copied")}
+        </span>
     }
 }
 

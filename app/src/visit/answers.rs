@@ -32,17 +32,19 @@ impl Visit {
             }
             Reply::FieldRefused(wrong) => {
                 self.enter(Stage::Invalid(vec![wrong]), None);
-                Vec::new()
+                self.ask_later()
             }
+            // That is true of this press; what became of an earlier one is asked first.
+            Reply::NotSent(_) if !self.idle => self.check(),
             Reply::NotSent(note) => {
                 self.enter(Stage::Ready, Some(note));
-                Vec::new()
+                self.ask_later()
             }
             Reply::Changed(offer) => {
                 self.enter(Stage::Changed(offer), None);
                 Vec::new()
             }
-            Reply::Behind => vec![Command::Reload],
+            Reply::Behind => vec![Command::KeepBehind, Command::Reload],
             Reply::Lost => self.check(),
         }
     }
@@ -55,11 +57,15 @@ impl Visit {
     }
 
     pub(super) fn take_answer(&mut self, seen: Option<Seen>) -> Vec<Command> {
-        let Some(seen) = seen else { return self.ask_later() };
+        let Some(seen) = seen else { return self.lose_touch() };
         match (&self.stage, seen.state) {
             // These wait for an answer of their own.
             (Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_), _) => Vec::new(),
             // The page shows an intent that matters no more.
+            // A press that came second was answered with what the first one came to.
+            (_, _) if seen.behind && self.offered.is_some() && self.other_way().is_some() => {
+                vec![Command::KeepBehind, Command::Reload]
+            }
             (_, _) if seen.behind => vec![Command::Reload],
             // The POST has not arrived so far: the same form, the same key. It may arrive yet.
             (Stage::Checking, IntentState::Created) => {
@@ -99,6 +105,14 @@ impl Visit {
         }
     }
 
+    /// Whoever waits is told; a form does without.
+    fn lose_touch(&mut self) -> Vec<Command> {
+        if matches!(&self.stage, Stage::Known(seen) if seen.state.is_awaited()) {
+            self.note.get_or_insert(Note::NoConnection);
+        }
+        self.ask_later()
+    }
+
     /// The other tabs have no stream of their own: they are told that there is news.
     pub(super) fn take_told(&mut self, seen: Option<Seen>) -> Vec<Command> {
         let was_live = std::mem::replace(&mut self.live, seen.is_some());
@@ -129,8 +143,19 @@ impl Visit {
 
     fn learn(&mut self, seen: Seen) -> Vec<Command> {
         let state = seen.state;
-        // What was said of the bank's page stays true as long as the bank waits.
-        let note = self.note.filter(|_| self.is_at_the_bank() && state == IntentState::RequiresAction);
+        let at_the_bank = self.is_at_the_bank() && state == IntentState::RequiresAction;
+        let note = self.note.filter(|note| match note {
+            Note::Behind => true,
+            // What was said of the bank's page stays true as long as the bank waits.
+            Note::ReleaseAsked | Note::ReleasedBy | Note::NotReleased => at_the_bank,
+            Note::NoConnection
+            | Note::Unreached
+            | Note::NoToken
+            | Note::Busy
+            | Note::Refused
+            | Note::TooManyTries
+            | Note::NotRenewed => false,
+        });
         self.enter(Stage::Known(seen), note);
         if state.is_final() {
             vec![Command::Forget]

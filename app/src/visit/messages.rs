@@ -38,6 +38,8 @@ pub enum Event {
     TryAgain,
     /// Whether it could be had.
     Renewed(Result<(), Note>),
+    /// The page was read anew in place of a press that came too late.
+    WasBehind,
 }
 
 /// What came of pressing pay.
@@ -103,6 +105,8 @@ pub enum Command {
     Adopt(Offer),
     /// Read the page anew: always right.
     Reload,
+    /// Remember for the page that is read anew why it is.
+    KeepBehind,
     /// Let the other tabs know that it is worth asking.
     Tell,
     /// The intent is over: storage need not know it any more.

@@ -1,6 +1,6 @@
 //! A result that is awaited: what is said of it, and what is not.
 
-use contract::{Progress, ProgressKind, ProgressStep};
+use contract::{PaymentMethod, Progress, ProgressKind, ProgressStep};
 
 use super::*;
 
@@ -17,6 +17,19 @@ fn n3_without_scripts_a_page_that_waits_looks_again_by_itself() {
         let body = &html[html.find("<body").unwrap()..];
         assert!(!body.contains("<noscript"), "not in what is hydrated");
     }
+}
+
+/// Without a script whatever is typed is gone when the page looks again.
+#[test]
+fn n3_where_an_address_can_be_typed_the_page_looks_again_seldom() {
+    let pause_s = |state, email: Option<&str>| {
+        Page { mails: true, email: email.map(str::to_owned), ..open(state) }.refresh_s().unwrap()
+    };
+    for state in [IntentState::Processing, IntentState::Confirming] {
+        assert!(pause_s(state, None) >= 30, "{state:?}");
+        assert!(pause_s(state, Some("anna@example.com")) < 30, "{state:?}");
+    }
+    assert!(pause_s(IntentState::RequiresAction, None) < 30, "no address is asked for there");
 }
 
 fn with_progress(state: IntentState) -> Page {
@@ -61,6 +74,21 @@ fn n2_an_unknown_result_tells_what_was_done_when_we_look_next_and_where_to_look_
     assert!(!visible(&open(IntentState::Confirming).render_pay()).contains("We ask again"), "not known yet");
 }
 
+/// A line comes with every try: what is aimed at must not move.
+#[test]
+fn n2_what_can_be_pressed_stands_above_the_trail_that_grows() {
+    for state in [IntentState::Processing, IntentState::Confirming, IntentState::NeedsReview] {
+        let html = Page { mails: true, ..with_progress(state) }.render_pay();
+        let shown = &html[html.find(&format!("data-screen=\"{}\"", state.as_str())).unwrap()..];
+        let shown = &shown[..shown.find("</section>").unwrap()];
+        let (above, below) = shown.split_once("data-trail").unwrap();
+        for part in ["data-without=\"email\"", "data-do=\"check\"", "data-do=\"copy\""] {
+            assert!(above.contains(part) && !below.contains(part), "{part}");
+        }
+        assert!(!below.contains("<button") && !below.contains("<input"));
+    }
+}
+
 #[test]
 fn n2_a_payment_that_cannot_be_passed_on_is_said_to_be_so_with_the_time_until_which_we_try() {
     let mut page = with_progress(IntentState::Processing);
@@ -92,6 +120,7 @@ fn fault_23_a_payment_that_is_held_is_said_to_wait_and_nothing_is_said_of_the_mo
         let mut page = Page { lang, ..with_progress(IntentState::Processing) };
         let progress = page.intent.progress.as_mut().unwrap();
         (progress.held, progress.next_look_at) = (true, None);
+        page.intent.payment_method = Some(PaymentMethod { kind: "card_token".into(), last4: None });
         for html in [page.render_pay(), page.render_status()] {
             let text = visible(&html);
             for said in ["held-title", "held-lead", "do-not-pay"] {
@@ -101,6 +130,18 @@ fn fault_23_a_payment_that_is_held_is_said_to_wait_and_nothing_is_said_of_the_mo
                 let words = lang.say_with(other, "time", "|");
                 assert!(!text.contains(words.split('|').next().unwrap()), "{other} in {text}");
             }
+        }
+    }
+}
+
+#[test]
+fn fault_23_of_an_order_that_nobody_tried_to_pay_no_payment_is_said_to_be_accepted() {
+    for lang in Lang::ALL {
+        let mut page = Page { lang, ..with_progress(IntentState::Processing) };
+        page.intent.progress.as_mut().unwrap().held = true;
+        let text = visible(&page.render_status());
+        for (words, is_said) in [("untried-title", true), ("untried-lead", true), ("held-title", false)] {
+            assert_eq!(text.contains(&lang.say(words)), is_said, "{words} in {text}");
         }
     }
 }

@@ -32,6 +32,17 @@ fn the_address_is_shown_as_far_as_it_is_known_and_its_mistake_is_told_at_its_fie
 }
 
 #[test]
+fn a_receipt_is_promised_only_where_mails_are_sent() {
+    for lang in Lang::ALL {
+        for mails in [true, false] {
+            let text = visible(&Page { lang, mails, ..open(IntentState::Created) }.render_pay());
+            assert!(text.contains(&lang.say("field-email-only")), "{text}");
+            assert_eq!(text.contains(&lang.say("field-email")), mails, "{text}");
+        }
+    }
+}
+
+#[test]
 fn the_form_posts_the_intent_its_key_and_the_terms_that_were_seen() {
     let html = open(IntentState::Created).render_pay();
     assert!(html.contains("method=\"post\" action=\"/pay/co_1?token=ct_1&amp;lang=en\""));
@@ -47,7 +58,6 @@ fn the_form_posts_the_intent_its_key_and_the_terms_that_were_seen() {
             "{name}"
         );
     }
-    assert!(html.contains("type=\"submit\" name=\"pay\""));
     assert!(html.contains("autocomplete=\"email\""));
 }
 
@@ -69,6 +79,17 @@ fn n3_the_banks_page_is_a_button_of_the_plain_form_with_scripts_and_without() {
     for part in ["name=\"submit_key\"", "name=\"email\"", "name=\"pay\"", "name=\"method\""] {
         assert!(form.contains(part), "{part}");
     }
+}
+
+/// A hidden button of a form is its first one all the same, and that is what Enter presses.
+#[test]
+fn n3_without_scripts_enter_in_the_address_presses_the_banks_button() {
+    let html = open(IntentState::Created).render_pay();
+    let form = &html[html.find("data-do=\"pay\"").unwrap()..];
+    let first = &form[form.find("type=\"submit\"").unwrap()..];
+    assert!(first.starts_with("type=\"submit\" name=\"method\" value=\"redirect\""));
+    assert!(form.contains("type=\"button\" name=\"pay\""), "the loader makes it one that submits");
+    assert!(SCRIPT.contains("button.type = \"submit\""));
 }
 
 #[test]

@@ -203,6 +203,28 @@ fn the_island_finds_words_for_everything_it_can_say() {
     }
 }
 
+/// An earlier press, of this tab or another, may be on its way: what is said of the last one is no word about the money.
+#[test]
+fn r10_what_is_said_of_one_press_is_not_said_of_the_order() {
+    for lang in Lang::ALL {
+        for name in [
+            "note-unreached",
+            "note-no-token",
+            "note-busy",
+            "note-refused",
+            "load-slow",
+            "load-failed",
+            "load-still",
+        ] {
+            let words = lang.say(name);
+            for claim in ["o money was taken", "не списаны", "Nothing was sent", "Ничего не отправлено"]
+            {
+                assert!(!words.contains(claim), "{name}: {words}");
+            }
+        }
+    }
+}
+
 #[test]
 fn both_languages_write_the_amount_their_way() {
     let button = |lang| {
