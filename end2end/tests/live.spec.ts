@@ -82,10 +82,15 @@ test('offline while the result is confirmed: no invitation to pay, and the truth
   watch.expects(/ERR_INTERNET_DISCONNECTED/);
   const { order, pay } = await buyInTheDark(page, bank, { times: 2 });
   await context.setOffline(true);
-  await pay.screens.getByRole('button', { name: 'Проверить сейчас' }).click();
+  const check = pay.screens.getByRole('button', { name: 'Проверить сейчас' });
+  await check.click();
   await pay.expectNoInvitation();
+  await expect(pay.note('Связи с сервером сейчас нет')).toBeVisible();
+  await expect(pay.live).toContainText('Связи с сервером сейчас нет');
+  await expect(check, 'nobody is taken from where they are').toBeFocused();
   await context.setOffline(false);
   await pay.expectState('succeeded');
+  await expect(pay.note('Связи с сервером сейчас нет')).toHaveCount(0);
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });
 

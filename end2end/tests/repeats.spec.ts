@@ -359,6 +359,49 @@ test('a submit that arrives after the form came back takes the form away (R10)',
   await bank.expectOneCharge(order.id, '1500.00');
 });
 
+test('the next press fails at the bank while a lost one is on its way: nothing is said of the money, and the page comes to the truth (R10)', async ({ page, bank, watch }) => {
+  watch.expects(/ERR_/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const gate = await Gate.on(page, SUBMIT);
+  await pay.pay(GOOD);
+  await gate.hasHeld(1);
+  await comeBackFromCache(page);
+  await expect(pay.note('Оплата до нас пока не дошла')).toBeVisible();
+  const said = await everythingSaid(page);
+  await page.route(TOKENS, async (route) => {
+    // Long enough for a question to come due meanwhile: its answer is not for a page that submits.
+    await page.waitForRequest(NEWS);
+    await route.abort();
+  }, { times: 1 });
+  await pay.button.click();
+  await expect(pay.note('Оплата до нас пока не дошла')).toBeVisible();
+  await gate.open();
+  await pay.expectState('succeeded');
+  expect(await said()).not.toMatch(/не списаны|ничего не отправ/i);
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('a press on a page that the order has left behind: it says that nothing was started, and how the order stands (N1, fault 67)', async ({ page, bank, newDevice }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const device = await new PayPage(await (await newDevice()).newPage()).open(order.url);
+  await device.pay(NO_FUNDS);
+  await device.expectState('declined');
+  await device.tryAgain();
+  await pay.pay(OTHER_GOOD);
+  await expect(pay.note('Это нажатие «Оплатить» платежа не начало')).toBeVisible();
+  await expect(pay.live).toContainText('платежа не начало');
+  await pay.expectState('ready');
+  await device.pay(GOOD);
+  await device.expectState('succeeded');
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+  await page.reload();
+  await pay.expectState('succeeded');
+  await expect(pay.note('платежа не начало'), 'said once').toHaveCount(0);
+});
+
 test('fault 61: a stale page that tries again after the order was paid is shown that it is paid, and one with scripts learns it by itself', async ({ page, bank, newDevice, merchant }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();

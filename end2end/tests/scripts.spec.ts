@@ -31,6 +31,20 @@ test.describe('with scripts off', () => {
     await expectShopSays(page, 'paid');
   });
 
+  test("Enter in the address goes to the bank's page, and the address with it (N3)", async ({ page, bank }) => {
+    const { order, pay } = await buy(page);
+    await pay.email.fill('boris@example.com');
+    await pay.email.press('Enter');
+    await page.waitForURL('**/pay/*/status?**');
+    await page.goto(order.url);
+    await pay.expectState('requires_action');
+    await expect(pay.email).toHaveValue('boris@example.com');
+    await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+    await page.getByRole('button', { name: 'Подтвердить' }).click();
+    await expect(page.locator('[data-payonce]')).toHaveAttribute('data-state', 'succeeded');
+    await bank.expectOneCharge(order.id, '1500.00');
+  });
+
   test('a lost answer: the page says that it is being confirmed, looks again by itself, and shows the result (N2, N3)', async ({ page, bank, newDevice }) => {
     const { order, pay } = await buy(page);
     await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 3 });
@@ -129,6 +143,48 @@ for (const [what, address] of [['WebAssembly', WASM], ['its script', GLUE]] as c
     await bank.expectOneCharge(order.id, '1500.00');
   });
 }
+
+test('WebAssembly does not load over a payment that is under way or over: nothing is said of pressing, and the result comes all the same (N2, N3)', async ({ page, bank, watch }) => {
+  watch.expects(/ERR_FAILED|Failed to fetch/);
+  const { order, pay } = await buyInTheDark(page, bank);
+  await page.route(WASM, (route) => route.abort());
+  await page.reload();
+  await expect(pay.root).toHaveAttribute('data-wasm', 'failed');
+  await expect(pay.note('может не измениться сама')).toBeVisible();
+  await expect(pay.root.locator('[data-load]:visible')).toHaveCount(1);
+  await pay.expectNoInvitation();
+  await bank.recovers();
+  await pay.expectState('succeeded');
+  await expect(pay.root).toHaveAttribute('data-wasm', 'failed');
+  await expect(pay.root.locator('[data-load]:visible'), 'a receipt is whole without').toHaveCount(0);
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('a slow download over a payment that is being confirmed says nothing of a form (N2)', async ({ page, bank }) => {
+  const { pay } = await buyInTheDark(page, bank);
+  await page.clock.install();
+  const gate = await Gate.on(page, WASM);
+  await page.reload();
+  await gate.hasHeld(1);
+  await page.clock.fastForward(6000);
+  await expect(pay.root).toHaveAttribute('data-wasm', 'loading');
+  await expect(pay.root.locator('[data-load]:visible')).toHaveCount(0);
+  await gate.open();
+  await pay.hydrated();
+});
+
+test("the bank's page is chosen while a press of the card's button waits for WebAssembly: the card is let go", async ({ page, bank }) => {
+  const gate = await Gate.on(page, WASM);
+  const { order, pay } = await buy(page);
+  await pay.fill(GOOD);
+  await pay.button.click();
+  await expect(pay.root).toHaveAttribute('data-held', '');
+  await page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  await gate.open();
+  await expect(page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
+  expect(await bank.charges(order.id)).toEqual([]);
+});
 
 test('WebAssembly is late: what was typed stays, and a press is held and let go once (N3)', async ({ page, bank }) => {
   const gate = await Gate.on(page, WASM);

@@ -85,17 +85,64 @@ test('the address that was sent with the payment is where the page says it will 
   await expect(pay.screens).toContainText('Напишем на boris@example.com');
 });
 
+test('two devices with two addresses: each says where the mail really goes (N1, N2)', async ({ page, bank, newDevice }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const device = await new PayPage(await (await newDevice()).newPage()).open(order.url);
+  await bank.fallsSilent(order.id);
+  await pay.email.fill('first@example.com');
+  await pay.pay(GOOD);
+  await pay.expectState('confirming');
+  await device.email.fill('second@example.com');
+  await device.pay(GOOD);
+  await device.expectState('confirming');
+  for (const tab of [pay, device]) {
+    await expect(tab.screens).toContainText('Напишем на first@example.com, когда узнаем результат.');
+    await expect(tab.screens).not.toContainText('second@example.com');
+  }
+  await bank.recovers();
+  await pay.expectState('succeeded');
+  await device.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
+test('on a phone what can be pressed stays where it is while the trail grows, and an address can be read while it is typed (N2)', async ({ page, bank }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const { pay } = await buyInTheDark(page, bank, { email: '' });
+  const check = pay.screens.getByRole('button', { name: 'Проверить сейчас' });
+  const steps = pay.screens.locator('.trail li');
+  const [before, count] = [await check.boundingBox(), await steps.count()];
+  await expect.poll(() => steps.count()).toBeGreaterThan(count + 1);
+  expect((await check.boundingBox())!.y).toBe(before!.y);
+  const field = pay.screens.getByLabel('Почта, чтобы узнать результат');
+  expect((await field.boundingBox())!.width).toBeGreaterThan(250);
+});
+
 test('the link can be copied, and opens the payment elsewhere (N2)', async ({ page, context, bank, newDevice }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { pay } = await buyInTheDark(page, bank);
   await pay.screens.getByRole('button', { name: 'Скопировать ссылку' }).click();
   await expect(pay.live).toContainText('Ссылка скопирована');
+  await expect(pay.screens.getByRole('button', { name: 'Ссылка скопирована' }), 'and seen').toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   const later = new PayPage(await (await newDevice()).newPage());
   await later.page.goto(copied);
   await later.expectState('confirming');
   await later.expectNoInvitation();
 });
+
+for (const [what, hinder] of [
+  ['refuses', () => { navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError')); }],
+  ['is not there', () => { Object.defineProperty(navigator, 'clipboard', { value: undefined }); }],
+] as const) {
+  test(`a clipboard that ${what}: nothing is said to be copied`, async ({ page, context, bank }) => {
+    await context.addInitScript(hinder);
+    const { pay } = await buyInTheDark(page, bank);
+    await pay.screens.getByRole('button', { name: 'Скопировать ссылку' }).click();
+    await expect(pay.screens.getByRole('button', { name: 'Скопируйте ссылку из адресной строки' })).toBeVisible();
+    await expect(pay.live).toContainText('Скопируйте ссылку из адресной строки');
+  });
+}
 
 test('check now brings the result before it would come by itself (N2)', async ({ page, bank }) => {
   const { order, pay } = await buy(page);
