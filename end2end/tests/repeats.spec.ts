@@ -395,9 +395,9 @@ test('a press on a page that the order has left behind: it says that nothing was
   await pay.expectState('ready');
   await device.pay(GOOD);
   await device.expectState('succeeded');
-  await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
   await page.reload();
+  await pay.hydrated();
   await pay.expectState('succeeded');
   await expect(pay.note('платежа не начало'), 'said once').toHaveCount(0);
 });
