@@ -31,6 +31,13 @@ const RETRY_BASE_MS: i64 = 1_000;
 pub async fn engine(config: &Config) -> Result<Engine> {
     let Database::Sqlite(path) = &config.database;
     let options = SqliteOptions::new(path);
+    if !path.exists() {
+        tracing::warn!(
+            database = %path.display(),
+            "there is no database yet: a new one is made. If there should be one, stop now, and look at PAYONCE_DATA: what was paid \
+             before is not known here, and can be paid again"
+        );
+    }
     let store = SqlStore::<Sqlite>::open(options).await;
     let store = Arc::new(store.with_context(|| format!("cannot open the database {}", path.display()))?);
     let vault = Vault::new(config.secret.0, config.secret_old.as_ref().map(|secret| secret.0));

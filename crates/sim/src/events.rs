@@ -134,10 +134,22 @@ impl World {
                 add(Event::Tick(node, Tick::Inbox), if is_due.notices { 60 } else { 0 });
                 add(Event::Tick(node, Tick::Effects), if is_due.effects { 40 } else { 0 });
             }
-            let gated = self.rows.sweeps.values().any(|sweep| sweep.gated_from.is_some());
+            // A server sweeps as soon as it starts, as a rule before the first order is made; and until what it waits for is read.
+            let unread = !self.has_read_accounts();
+            let gated = unread || self.rows.sweeps.values().any(|sweep| sweep.gated_from.is_some());
+            let first = unread && self.rows.checkouts.is_empty();
             let old = self.rows.heartbeat.is_none_or(|beat| now.since_ms(beat) >= 10 * SECOND);
             add(Event::Tick(node, Tick::Beat), if old { 20 } else { 0 });
-            add(Event::Tick(node, Tick::Sweep), if gated { 40 } else { 3 });
+            add(
+                Event::Tick(node, Tick::Sweep),
+                if first {
+                    400
+                } else if gated {
+                    40
+                } else {
+                    3
+                },
+            );
             let over = |checkout: &store::CheckoutRecord| {
                 checkout.status == CheckoutStatus::Open && checkout.expires_at <= now
             };

@@ -105,11 +105,17 @@ impl World {
         let left =
             self.rows.sweeps.values().any(|row| row.gated_from.is_some() && !own(row.account.as_str()));
         if left {
-            self.merchants.change_account();
+            self.change_account_back()?;
             self.sweep_own(node)?;
-            self.merchants.change_account();
+            self.change_account_back()?;
         }
         Ok(())
+    }
+
+    fn change_account_back(&mut self) -> Result<(), Broken> {
+        self.merchants.change_account();
+        self.backing.put_merchants(self.merchants.all());
+        self.look().map(drop)
     }
 
     fn sweep_own(&mut self, node: usize) -> Result<(), Broken> {

@@ -57,7 +57,7 @@ async fn fault_23_a_charge_of_an_order_that_the_backup_forgot_pays_it_when_it_is
 /// A new database on an account with a history, or one that others use, too: nothing made before is ours.
 async fn what_was_there_before_us_is_no_stranger(world: World) {
     world.stranger("1");
-    world.clock.advance(SECOND);
+    world.clock.advance(2 * HOUR);
     let engine = world.engine();
     engine.start().await.unwrap();
     assert_eq!(world.sweeps(&engine).await.strangers, 0);
