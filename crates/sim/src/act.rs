@@ -96,6 +96,9 @@ impl World {
                 self.story.tell(|| "a backup is taken".to_owned());
                 self.backing.back_up();
                 self.backup = Some(Arc::clone(&self.rows));
+                // An older one can be started on while what was sent last is still on its way.
+                let ms = [0, GAP_MS + SECOND][self.choices.one_of(2)];
+                self.pass(ms);
                 Ok(())
             }
             Event::Restore => match self.backup.take() {
@@ -208,6 +211,8 @@ impl World {
             Tick::Effects => Job::ClaimEffects,
             Tick::Sweep => {
                 let Some(merchant) = self.merchants.all().into_iter().next() else { return Ok(()) };
+                // Nobody reads in the very moment in which he starts.
+                self.pass(1);
                 Job::Sweep(Box::new(merchant))
             }
             Tick::Expire => Job::Expire,

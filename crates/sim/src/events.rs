@@ -8,7 +8,7 @@ use crate::{
     fault::Fault,
     heal::{later, turn},
     time::{DAY, MINUTE, SECOND},
-    world::{LEASE_MS, World},
+    world::{GAP_MS, LEASE_MS, World},
 };
 
 /// What may happen next.
@@ -247,9 +247,14 @@ impl World {
         add(Event::Pass(Fault::LongSilence, DAY), rates(Fault::LongSilence, 40));
         let rate = rates(Fault::Restored, 20);
         match self.backup {
-            // A copy from before an account was ever read is not told from a new database.
-            None => add(Event::Backup, if self.has_read_accounts() { rate * 3 } else { 0 }),
-            Some(_) => add(Event::Restore, rate),
+            // A copy from before an account was ever read is not told from a new database. One without an order forgets most.
+            None if !self.has_read_accounts() => {}
+            None => add(Event::Backup, if self.rows.checkouts.is_empty() { rate * 20 } else { rate * 3 }),
+            // One that is old enough can be started on at once, while what was sent last is on its way.
+            Some(ref rows) => {
+                let old = rows.heartbeat.is_some_and(|beat| self.time.now().since_ms(beat) > GAP_MS);
+                add(Event::Restore, if old { rate * 4 } else { rate });
+            }
         }
     }
 }

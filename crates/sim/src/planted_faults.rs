@@ -20,6 +20,10 @@ pub struct Hunted {
     pub found: Option<(Broken, u64)>,
 }
 
+/// How much of a hunt is played in each world, in percent: what shows only after a restore shows seldom.
+const SHARES: [(Worlds, u64); 4] =
+    [(Worlds::Drawn, 20), (Worlds::Restoring, 60), (Worlds::Moving, 10), (Worlds::Mistaken, 10)];
+
 /// Hunts each of them, with at most so many histories.
 pub fn hunt(most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hunted> {
     let mut all = Vec::new();
@@ -29,8 +33,8 @@ pub fn hunt(most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hun
         planted::choose(&chosen);
         let mut found = None;
         let mut played = 0;
-        for worlds in [Worlds::Drawn, Worlds::Restoring, Worlds::Moving, Worlds::Mistaken] {
-            let share = most / 4;
+        for (worlds, percent) in SHARES {
+            let share = most / 100 * percent;
             let told = play_all(worlds, 0..share, threads, true);
             if let Some(first) = told.violations.into_iter().next() {
                 found = Some((first.broken, played + first.seed + 1));

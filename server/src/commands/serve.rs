@@ -50,7 +50,7 @@ impl Running {
         let is_gated = engine.start().await.context("cannot start")?;
         if is_gated {
             tracing::warn!(
-                "no server was alive for a while, or an account is new: nothing is sent to it until its listing has been read"
+                "no server was alive for a while, or an account is new: nothing is sent until its listing has been read"
             );
         }
         let sweep_every = Duration::from_millis(config.timing.sweep_ms.unsigned_abs());
