@@ -10,7 +10,7 @@ use store::{
 use crate::{Claim, Engine, EngineError, Seal, failpoint::failpoint, frozen::Content};
 
 /// How often a submission is made out, should the merchant's account change meanwhile.
-const MOST_FREEZES: usize = 4;
+const MOST_FREEZES: usize = 16;
 
 /// A submission, as it comes in.
 #[derive(Clone, Debug)]
