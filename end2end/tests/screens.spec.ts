@@ -329,11 +329,16 @@ test('screens before, without and after failed WebAssembly', async ({ page, merc
   await expect(waiting.note('Страница ещё загружается')).toBeVisible();
   await inspect(slow, 'load-slow-held');
 
-  // With scripts really off axe could not run either: these are only those of the page that are missing.
+  // With scripts really off axe could not run either: these are only those of the page that are missing, and the style is told so.
   const plain = await (await newDevice()).newPage();
+  const withoutScripting = (text: string) => text.replace(/\(scripting:\s*enabled\)/g, '(scripting: none)');
+  await plain.route(/\.css/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: withoutScripting(await response.text()) });
+  });
   await plain.route(order.url, async (route) => {
     const response = await route.fetch();
-    await route.fulfill({ response, body: (await response.text()).replace(/<script[^]*?<\/script>/g, '') });
+    await route.fulfill({ response, body: withoutScripting(await response.text()).replace(/<script[^]*?<\/script>/g, '') });
   });
   await plain.goto(order.url);
   await expect(plain.getByRole('heading', { name: 'Карту вводят на странице банка' })).toBeVisible();

@@ -46,6 +46,8 @@ test.describe('with scripts off', () => {
   });
 
   test('a lost answer: the page says that it is being confirmed, looks again by itself, and shows the result (N2, N3)', async ({ page, bank, newDevice }) => {
+    // Where an address can be typed, the page looks again every half minute.
+    test.slow();
     const { order, pay } = await buy(page);
     await bank.breaks({ kind: 'lose_answer', order_id: order.id, times: 3 });
     await page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
@@ -56,7 +58,7 @@ test.describe('with scripts off', () => {
     await expect(pay.screens.locator('.trail time').first()).toContainText('UTC');
     await page.getByRole('button', { name: 'Проверить сейчас' }).click();
     await page.waitForURL('**/pay/*/status?**');
-    await expect(page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
+    await expect(page.locator('[data-payonce][data-state=requires_action]')).toBeVisible({ timeout: 40_000 });
 
     // The page with the form looks again by itself as well.
     const device = new PayPage(await (await newDevice({ javaScriptEnabled: false })).newPage());

@@ -39,8 +39,9 @@ pub async fn run(mut config: Config) -> Result<()> {
         // It went down with whatever was on its way to it, so that a demo that is started again need not wait for that.
         engine.settings.on_its_way_ms = 0;
     }
+    // Before the start, which meets the merchant's account.
+    setup::put_merchant(&engine, &merchant(&config, notify_secret)?).await?;
     let running = Running::start(&config, engine).await?;
-    setup::put_merchant(&running.app.engine, &merchant(&config, notify_secret)?).await?;
     let shop = Shop::open(ShopConfig {
         api_url: format!("http://{}", config.listen),
         payment_pages_url: config.public_url.clone(),
