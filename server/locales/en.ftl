@@ -15,6 +15,10 @@ result-declined =
 result-canceled =
     We were finding out what became of the payment for order { $order } at { $shop }, { $amount }. Now it is known: it did
     not take place. No money was taken.
+result-judged-subject = Order { $order } is not paid — { $shop }
+result-judged =
+    We were finding out what became of the payment for order { $order } at { $shop }, { $amount }. Now it is known: the order is
+    not paid. If money was taken for it, all of it was given back.
 result-hold = If your bank shows the sum as held, it will release it by itself. There is nothing you have to do for that.
 result-link = If you still want the order, open this page: it says whether you can pay again.
 

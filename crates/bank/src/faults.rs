@@ -14,6 +14,8 @@ use crate::fault_kinds::{Kind, On, Twist};
 const MAX_ARMED: usize = 1000;
 /// The longest delay: an hour.
 const MAX_DELAY_MS: u64 = 3_600_000;
+/// How late a late notification is when nobody says: as late as one that is sent again for the first time.
+const LATE_MS: u64 = 30_000;
 
 /// The body of `POST /faults`.
 #[derive(Debug, Deserialize)]
@@ -155,7 +157,9 @@ impl TryFrom<Order> for Fault {
             None => kind.usual_place(),
             Some(name) => On::named(&name).ok_or(OrderError::UnknownOn(name))?,
         };
-        let (times, delay_ms) = (order.times.unwrap_or(1), order.delay_ms.unwrap_or(0));
+        let times = order.times.unwrap_or(1);
+        let is_late = kind == Kind::Notify(Twist::Late);
+        let delay_ms = order.delay_ms.unwrap_or(if is_late { LATE_MS } else { 0 });
         if !kind.places().contains(&on) {
             return Err(OrderError::NoMeaning { kind, on });
         }
@@ -168,7 +172,7 @@ impl TryFrom<Order> for Fault {
         if delay_ms > MAX_DELAY_MS {
             return Err(OrderError::TooLong);
         }
-        if kind == Kind::Notify(Twist::Late) && delay_ms == 0 {
+        if is_late && delay_ms == 0 {
             return Err(OrderError::NotLate);
         }
         Ok(Self { kind, times, order_id: order.order_id, delay_ms, on })

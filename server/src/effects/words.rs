@@ -7,7 +7,7 @@ use app::{Lang, Messages};
 use contract::Amount;
 use engine::Mail;
 use fluent_bundle::FluentArgs;
-use payment::{EffectKind, StateName};
+use payment::{CanceledReason, EffectKind, State};
 
 static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
     Messages::new(include_str!("../../locales/ru.ftl"), include_str!("../../locales/en.ftl"))
@@ -34,9 +34,13 @@ pub fn words(mail: &Mail) -> Words {
 
 /// The messages of a mail: its subject, its paragraphs, and the one above the link.
 fn messages(mail: &Mail) -> (&'static str, &'static [&'static str], &'static str) {
-    match (mail.kind, mail.intent.state.name()) {
-        (EffectKind::ResultKnown, StateName::Declined) => {
+    match (mail.kind, &mail.intent.state) {
+        (EffectKind::ResultKnown, State::Declined { .. }) => {
             ("result-subject", &["result-declined", "result-hold"], "result-link")
+        }
+        // A person says this of money that was given back, too.
+        (EffectKind::ResultKnown, State::Canceled { reason: CanceledReason::JudgedNotCharged }) => {
+            ("result-judged-subject", &["result-judged", "result-hold"], "result-link")
         }
         (EffectKind::ResultKnown, _) => {
             ("result-subject", &["result-canceled", "result-hold"], "result-link")
@@ -101,6 +105,8 @@ mod tests {
             "result-subject",
             "result-declined",
             "result-canceled",
+            "result-judged",
+            "result-judged-subject",
             "result-hold",
             "result-link",
         ];

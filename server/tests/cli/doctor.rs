@@ -107,6 +107,21 @@ fn a_file_that_is_no_database_is_found() {
 }
 
 #[test]
+fn n5_a_broken_database_is_found() {
+    let place = Place::new();
+    assert_eq!(place.run(&["migrate"]).code, Some(0));
+    let path = place.path("payonce-data/payonce.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() - 4096;
+    bytes[last..].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    let report = place.run(&["doctor"]);
+    assert_eq!(report.code, Some(1), "{}", report.all());
+    assert!(report.stdout.contains("payonce.db is broken"), "{}", report.stdout);
+    assert!(report.stdout.contains("restore a backup"), "{}", report.stdout);
+}
+
+#[test]
 fn beside_a_running_demo_it_checks_the_merchant_of_the_database() {
     let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let place = Place::new().set("PAYONCE_LISTEN", &free()).set("PAYONCE_BANK_LISTEN", &free());

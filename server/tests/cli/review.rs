@@ -91,7 +91,7 @@ fn r24_show_tells_the_whole_story(trouble: &Trouble) {
             "may be sent until",
             "send 1",
             "unknown: no answer after the request was sent",
-            "No money was taken for this order, as far as is known.",
+            "its result is not known yet: it may have been taken.",
             "processing → confirming",
             "confirming → needs_review  overdue",
             &format!("payonce review resolve {} --charged OBJECT --reason TEXT", trouble.payment),

@@ -213,13 +213,15 @@ async fn what_makes_no_sense_on_notify_is_refused_with_what_does() {
         (json!({ "kind": "processing_202", "on": "notify" }), "no meaning"),
         (json!({ "kind": "reverse", "on": "notify" }), "no meaning"),
         (json!({ "kind": "notify_twice", "on": "create" }), "allowed: notify"),
-        (json!({ "kind": "notify_late" }), "delay_ms of at least 1"),
+        (json!({ "kind": "notify_late", "delay_ms": 0 }), "delay_ms of at least 1"),
     ] {
         let got = Got::of(bank.client.post(format!("{}/faults", bank.url)).json(&order)).await;
         assert_eq!(got.status, 400, "{order}");
         assert!(got.body["error"].as_str().unwrap().contains(says), "{order}: {got:?}");
     }
-    let armed =
-        Got::of(bank.client.post(format!("{}/faults", bank.url)).json(&json!({ "kind": "notify_twice" })));
-    assert_eq!(armed.await.ok()["on"], "notify");
+    for (kind, delay_ms) in [("notify_twice", 0), ("notify_late", 30_000)] {
+        let armed = Got::of(bank.client.post(format!("{}/faults", bank.url)).json(&json!({ "kind": kind })));
+        let armed = armed.await.ok();
+        assert_eq!((&armed["on"], &armed["delay_ms"]), (&json!("notify"), &json!(delay_ms)));
+    }
 }

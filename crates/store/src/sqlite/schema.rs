@@ -28,6 +28,8 @@ pub struct Inspection {
     pub journal_mode: String,
     /// When they reach the disk: 2 is FULL.
     pub synchronous: i64,
+    /// What SQLite finds broken in the file, as it words it; nothing where it is sound.
+    pub damage: Option<String>,
     /// Why it takes no writes.
     pub refuses_writes: Option<StoreError>,
 }
@@ -55,6 +57,7 @@ impl Sqlite {
             schema: schema(&mut connection).await?,
             journal_mode: pragma(&mut connection, "PRAGMA journal_mode").await?,
             synchronous: pragma(&mut connection, "PRAGMA synchronous").await?,
+            damage: damage(&mut connection).await?,
             refuses_writes: try_write(&mut connection).await.err(),
         };
         connection.close().await.map_err(failed)?;
@@ -148,6 +151,12 @@ where
     sqlx::query_scalar(sql).fetch_one(connection).await.map_err(failed)
 }
 
+/// Reads the whole file. A database of which one page is of another day opens, and answers until that page is needed.
+async fn damage(connection: &mut SqliteConnection) -> Result<Option<String>, StoreError> {
+    let found: String = pragma(connection, "PRAGMA integrity_check(1)").await?;
+    Ok((found != "ok").then_some(found))
+}
+
 /// Takes the right to write, and gives it back.
 async fn try_write(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     for sql in ["BEGIN IMMEDIATE", "ROLLBACK"] {
@@ -175,5 +184,21 @@ mod tests {
             (newest, "wal", 2)
         );
         assert!(inspection.refuses_writes.is_none());
+        assert_eq!(inspection.damage, None);
+    }
+
+    #[tokio::test]
+    async fn n5_a_file_with_a_page_of_another_day_is_seen_to_be_broken() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("payonce.db");
+        Sqlite::migrate(&path).await.unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+        // The last page goes back to what no tree of this file can hold.
+        let last = bytes.len() - page;
+        bytes[last..].fill(0xff);
+        std::fs::write(&path, bytes).unwrap();
+        let inspection = Sqlite::inspect(&path).await.unwrap();
+        assert!(inspection.damage.is_some());
     }
 }

@@ -42,6 +42,13 @@ fn judge(name: &str, inspection: &Inspection) -> (Finding, bool) {
         let what = format!("the schema of {name} is at version {schema}, this payonce knows {newest}");
         return (Finding::wrong(what, "use the newer payonce that made it"), false);
     }
+    if let Some(damage) = &inspection.damage {
+        let what = format!("{name} is broken: {}", damage.replace('\n', " "));
+        return (
+            Finding::wrong(what, "stop the server, and restore a backup as docs/operations.md says"),
+            false,
+        );
+    }
     if let Some(error) = &inspection.refuses_writes {
         let what = format!("{name} takes no writes: {}", in_one_line(error));
         return (Finding::wrong(what, "check the disk, and who may write the file"), true);

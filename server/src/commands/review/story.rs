@@ -180,11 +180,30 @@ fn is_contradicted(state: &State) -> bool {
         )
 }
 
+/// Whether money may have been taken that nobody has told of yet.
+fn is_open(state: &State) -> bool {
+    match state {
+        State::Processing { .. }
+        | State::RequiresAction { .. }
+        | State::Confirming { .. }
+        | State::NeedsReview { .. } => true,
+        State::Created
+        | State::Authorized { .. }
+        | State::Succeeded { .. }
+        | State::Declined { .. }
+        | State::Canceled { .. }
+        | State::Expired { .. } => false,
+    }
+}
+
 fn money(lines: &mut Lines, charges: &[ChargeRecord], state: &State) {
     let title = match charges {
         [_, ..] => "Money taken for this order:",
         [] if is_contradicted(state) => {
             "No money is written down for this order, but what the provider showed for it may have taken some."
+        }
+        [] if is_open(state) => {
+            "No money is written down for this order, but its result is not known yet: it may have been taken."
         }
         [] => "No money was taken for this order, as far as is known.",
     };
