@@ -1,6 +1,7 @@
 //! The shopper's pages. Opening one changes nothing; a plain form works where no script does.
 
 mod forms;
+mod receipt;
 
 use std::{convert::Infallible, time::Duration};
 
@@ -23,6 +24,7 @@ use super::{
 use crate::{ids, live::Watcher};
 
 pub(super) use forms::{again, check, email, release, submit};
+use receipt::Receipt;
 
 /// How often a page that waits for a look looks itself: another process may be the one that asks.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -180,9 +182,14 @@ impl Shown {
 async fn load(app: &App, id: &str, address: &Address) -> Result<Shown, ApiError> {
     let caller = caller::shopper(app, address.token()).ok_or_else(caller::unauthorized)?;
     let id: CheckoutId = id.parse().map_err(|_| checkouts::not_found())?;
-    let (checkout, intent) = checkouts::find(app, &caller, id).await?;
+    let (checkout, newest) = checkouts::find(app, &caller, id).await?;
     let merchant = checkouts::merchant(app, &checkout.tenant).await?;
-    let page = page(app, address.lang, &checkout, &intent, &merchant).await?;
+    let receipt = Receipt::of(app, &checkout, &newest).await?;
+    let intent = receipt.as_ref().map_or(newest, |receipt| receipt.intent.clone());
+    let mut page = page(app, address.lang, &checkout, &intent, &merchant).await?;
+    if let Some(receipt) = receipt {
+        page.intent = receipt.fill(page.intent);
+    }
     Ok(Shown { page, merchant, caller, doubt: doubt(app, &checkout).await?, intent })
 }
 

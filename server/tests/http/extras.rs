@@ -20,6 +20,26 @@ async fn charge_again(world: &World, checkout: &Value) -> String {
     text(&made["id"]).to_owned()
 }
 
+/// What a receipt says of the payment.
+struct Receipt<'a> {
+    reference: &'a str,
+    card: &'a str,
+    /// RFC 3339, UTC.
+    paid_at: &'a str,
+}
+
+impl<'a> Receipt<'a> {
+    fn read(html: &'a str) -> Self {
+        let facts = html.split_once("data-screen=\"succeeded\"").unwrap().1.split_once("</dl>").unwrap().0;
+        let slot = |name: &str| {
+            let after = facts.split_once(&format!("data-slot=\"{name}\"")).unwrap().1;
+            after.split_once('>').unwrap().1.split_once('<').unwrap().0
+        };
+        let paid_at = facts.split_once("datetime=\"").map_or("", |(_, at)| at.split_once('"').unwrap().0);
+        Self { reference: slot("intent"), card: slot("card"), paid_at }
+    }
+}
+
 /// Payment page and status page, in English.
 async fn pages(world: &World, checkout: &Value) -> [String; 2] {
     let page = world.page(checkout) + "&lang=en";
@@ -87,11 +107,41 @@ async fn r25_the_sum_that_was_charged_is_told_where_it_is_not_the_orders() {
     for intent in [&first["payment_intent"]["id"], &checkout["payment_intent"]["id"]] {
         assert_eq!(world.intent(intent).await["charged"], first["amount"]);
     }
+    let newest = text(&checkout["payment_intent"]["id"]);
     for html in pages(&world, &checkout).await {
         assert!(html.contains("data-state=\"succeeded\""));
         assert!(html.contains("₽1,500.00 was charged") && html.contains("comes to ₽1,200.00"), "{html}");
+        let receipt = Receipt::read(&html);
+        assert_eq!(receipt.reference, text(&first["payment_intent"]["id"]), "of what took the money");
+        assert!(!html.contains(newest), "which took nothing");
+        assert!(!receipt.paid_at.is_empty(), "{html}");
+        assert_eq!(receipt.card, "", "another object's: nobody told its card");
     }
     let replay = world.open("again", &less).send().await.expect(200);
     assert!(replay.is_replay());
     assert_eq!(replay.text(), reopened.text(), "an answer is repeated as it was given");
+}
+
+/// The bank calls its decline back after the order was tried again: it is the first try's payment that took the money.
+#[tokio::test]
+async fn r25_a_receipt_shows_the_payment_that_took_the_money_with_its_card_and_time() {
+    let world = World::with(Setup { notified: true, ..Setup::default() }).await;
+    let first = world.checkout("1").await;
+    world.pay(&first, DECLINED).await.expect(200);
+    world.again(&first, "again").send().await.expect(201);
+    let paid = text(&first["payment_intent"]["id"]);
+    let newest = world.shown(&first).await;
+    let newest = text(&newest["payment_intent"]["id"]);
+    assert_ne!(paid, newest);
+    world.bank.fault(json!({ "kind": "reverse", "order_id": "1", "on": "get" })).await;
+    let object = text(&world.bank.payments("1").await[0]["id"]).to_owned();
+    let look = world.client.get(format!("{}/v3/payments/{object}", world.bank.url));
+    look.basic_auth("100500", Some(ACCOUNT_SECRET)).send().await.unwrap();
+    eventually("it is paid", || async { (world.shown(&first).await["status"] == "paid").then_some(()) })
+        .await;
+    for html in pages(&world, &first).await {
+        let receipt = Receipt::read(&html);
+        assert_eq!((receipt.reference, receipt.card), (paid, "•••• 4600"), "{html}");
+        assert!(!receipt.paid_at.is_empty() && !html.contains(newest), "{html}");
+    }
 }
