@@ -120,6 +120,7 @@ succeeded-title = Paid
 succeeded-lead = Charged once. Thank you!
 extra-to-be-returned = The order is paid. One more charge was seen for it, and it is to be given back.
 extra-returned = The order is paid. One more charge was seen for it, and it was given back.
+extra-in-review = The order is paid. One more payment that names this order was seen, and someone at the shop is looking into it.
 other-sum-charged = { $amount } was charged for this order.
 other-sum-due = The order itself comes to { $amount }: please ask the shop about the difference.
 declined-title = The bank declined the payment

@@ -84,13 +84,14 @@ impl Visit {
     pub fn open(&mut self, past: Past) -> Vec<Command> {
         self.idle &= past != Past::Begun;
         match &self.stage {
-            Stage::Known(seen) if seen.state.is_final() => vec![Command::Forget],
-            Stage::Known(seen) if seen.state.is_awaited() => {
+            Stage::Known(seen) => {
+                let mut first = if seen.state.is_final() { vec![Command::Forget] } else { Vec::new() };
                 self.asked = 0;
-                self.ask_later()
+                first.extend(self.ask_later());
+                first
             }
             Stage::Ready if past != Past::New => self.handle(Event::Heard),
-            Stage::Known(_) | Stage::Ready => Vec::new(),
+            Stage::Ready => Vec::new(),
             Stage::Invalid(_)
             | Stage::Submitting
             | Stage::Checking
@@ -176,7 +177,6 @@ impl Visit {
     fn hear(&mut self) -> Vec<Command> {
         match &self.stage {
             Stage::Submitting | Stage::Renewing(_) => Vec::new(),
-            Stage::Known(seen) if seen.state == IntentState::Succeeded => Vec::new(),
             Stage::Ready | Stage::Invalid(_) => {
                 self.asked = 0;
                 vec![Command::Ask]
@@ -225,9 +225,14 @@ impl Visit {
     }
 }
 
+/// Whether the order is paid, so that nothing but another charge is news.
+fn is_paid(seen: &Seen) -> bool {
+    seen.state == IntentState::Succeeded
+}
+
 /// Whether a try has ended without money, and another is possible.
 fn may_try_again(seen: &Seen) -> bool {
-    seen.state.is_final() && seen.state != IntentState::Succeeded && !seen.closed
+    seen.state.is_final() && !is_paid(seen) && !seen.closed
 }
 
 #[cfg(test)]

@@ -131,9 +131,9 @@ fn an_unknown_result_is_asked_about_until_it_is_known() {
     assert_eq!(commands, [Command::AskIn { pause_s: 1 }, Command::Tell]);
     visit.handle(Event::Due);
     assert_eq!(visit.handle(asked(Confirming)), [Command::AskIn { pause_s: 2 }]);
-    assert_eq!(visit.handle(asked(Succeeded)), [Command::Forget]);
-    assert_eq!(visit.stage().name(), "succeeded");
-    assert_eq!(visit.handle(asked(Confirming)), [], "a late answer changes nothing");
+    assert_eq!(visit.handle(asked(Succeeded)), [Command::Forget, Command::AskIn { pause_s: 60 }]);
+    assert_eq!(visit.stage().name(), "succeeded", "a late answer changes nothing");
+    visit.handle(asked(Confirming));
     assert_eq!(visit.stage().name(), "succeeded");
 }
 
@@ -342,6 +342,36 @@ fn fault_23_a_page_that_offers_another_try_stops_when_a_person_has_to_look() {
     assert_eq!(paid.stage().name(), "succeeded", "a late answer");
 }
 
+fn with_extra(extra: &str) -> Seen {
+    Seen { extra: Some(extra.to_owned()), behind: true, ..Seen::bare(Succeeded) }
+}
+
+/// A receipt that is open says "charged once" for as long as that is all that is known.
+#[test]
+fn fault_49_an_open_receipt_learns_of_a_second_charge_and_of_what_becomes_of_it() {
+    let mut paid = known(Succeeded);
+    assert_eq!(paid.open(Past::New), [Command::Forget, Command::AskIn { pause_s: 60 }]);
+    assert_eq!(paid.handle(Event::Due), [Command::Ask]);
+    assert_eq!(paid.handle(asked(Succeeded)), [Command::AskIn { pause_s: 60 }], "no news");
+    assert_eq!(paid.handle(Event::Heard), [Command::Ask], "somebody looks at it, or is in touch again");
+    assert_eq!(paid.handle(Event::Asked(None)), [Command::AskIn { pause_s: 60 }]);
+    assert_eq!(paid.handle(Event::Asked(Some(with_extra("to_be_returned")))), [Command::Reload]);
+
+    let mut told = Visit::new(Stage::Known(with_extra("to_be_returned")));
+    let again = told.handle(Event::Asked(Some(with_extra("to_be_returned"))));
+    assert_eq!(again, [Command::AskIn { pause_s: 60 }], "the page says so already");
+    assert_eq!(told.handle(Event::Asked(Some(with_extra("returned")))), [Command::Reload]);
+}
+
+#[test]
+fn a_receipt_stops_asking_after_an_hour() {
+    let mut paid = known(Succeeded);
+    paid.open(Past::New);
+    let answers = (0..100).map(|_| paid.handle(asked(Succeeded)).len()).collect::<Vec<_>>();
+    assert_eq!((answers.iter().sum::<usize>(), answers[99]), (59, 0), "with the first");
+    assert_eq!(paid.handle(Event::Heard), [Command::Ask]);
+}
+
 #[test]
 fn trying_again_asks_for_one_new_intent() {
     let mut visit = known(Declined);
@@ -374,7 +404,7 @@ fn a_page_from_the_back_forward_cache_shows_the_truth() {
     assert_eq!(visit.stage(), &Stage::Checking, "no dead spinner");
     assert_eq!(known(RequiresAction).handle(Event::Restored), [Command::Ask]);
     assert_eq!(known(Declined).handle(Event::Restored), [Command::Ask]);
-    assert_eq!(known(Succeeded).handle(Event::Restored), []);
+    assert_eq!(known(Succeeded).handle(Event::Restored), [Command::Ask]);
     assert_eq!(Visit::new(Stage::Ready).handle(Event::Restored), [Command::Ask]);
 }
 
@@ -438,7 +468,8 @@ fn n1_what_the_stream_tells_is_shown_and_the_other_tabs_are_told_to_ask() {
         [Command::AskIn { pause_s: 30 }, Command::Tell],
         "seldom, should the stream die without a word"
     );
-    assert_eq!(visit.handle(Event::Told(Some(Seen::bare(Succeeded)))), [Command::Forget, Command::Tell]);
+    let paid = visit.handle(Event::Told(Some(Seen::bare(Succeeded))));
+    assert_eq!(paid, [Command::Forget, Command::AskIn { pause_s: 60 }, Command::Tell]);
     assert_eq!(visit.stage().name(), "succeeded");
     assert!(!visit.watches());
     assert_eq!(visit.handle(Event::Told(None)), []);

@@ -31,6 +31,8 @@ pub struct Seen {
     pub bank_url: Option<String>,
     /// The checkout has gone on without this intent, or has another charge: the page is made anew.
     pub behind: bool,
+    /// What becomes of another charge than the one that paid.
+    pub extra: Option<String>,
     /// Nothing of the checkout can be tried any more.
     pub closed: bool,
     /// It is held back, or could not be passed to the bank so far: the page tells which.
@@ -42,6 +44,7 @@ pub struct Seen {
 impl Seen {
     /// The part of a [`contract::PaymentIntent`] that is shown.
     pub fn read(answer: &impl Answer) -> Option<Self> {
+        let extra = answer.text(&["extra_charge"]);
         let name = answer.text(&["state"])?;
         let created = Some(IntentState::Created).filter(|created| created.as_str() == name);
         Some(Self {
@@ -52,9 +55,8 @@ impl Seen {
             // Anything but a web address has no business in a link.
             bank_url: answer.text(&["next_action", "url"]).filter(|url| url.starts_with("http")),
             // A page that was made before an extra charge was known thanks for one charge, and one that was made before any, for its sum.
-            behind: answer.flag(&["behind"])
-                || answer.text(&["extra_charge"]).is_some()
-                || is_other_sum(answer),
+            behind: answer.flag(&["behind"]) || extra.is_some() || is_other_sum(answer),
+            extra,
             closed: answer.flag(&["closed"]),
             stuck: answer.flag(&["progress", "held"])
                 || answer.text(&["progress", "unreached_until"]).is_some(),
@@ -71,6 +73,7 @@ impl Seen {
             decline: None,
             bank_url: None,
             behind: false,
+            extra: None,
             closed: false,
             stuck: false,
             released_by: None,

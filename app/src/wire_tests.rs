@@ -88,7 +88,11 @@ fn a_page_that_thanks_for_one_charge_is_made_anew_where_there_is_another() {
     let mut paid = PaymentIntent { state: IntentState::Succeeded, behind: false, ..intent() };
     assert!(!Seen::read(&on_the_wire(&paid)).unwrap().behind);
     paid.extra_charge = Some(ExtraCharge::ToBeReturned);
-    assert!(Seen::read(&on_the_wire(&paid)).unwrap().behind);
+    let seen = Seen::read(&on_the_wire(&paid)).unwrap();
+    assert_eq!((seen.behind, seen.extra.as_deref()), (true, Some("to_be_returned")));
+    for extra in [ExtraCharge::ToBeReturned, ExtraCharge::Returned, ExtraCharge::InReview] {
+        assert_eq!(serde_json::to_value(extra).unwrap(), extra.as_str(), "as the page has it");
+    }
 }
 
 #[test]

@@ -38,6 +38,7 @@ impl PageElements {
             last4: self.root.get_attribute("data-last4"),
             decline: self.root.get_attribute("data-decline"),
             bank_url: self.root.get_attribute("data-bank"),
+            extra: self.root.get_attribute("data-extra"),
             closed: self.root.has_attribute("data-closed"),
             ..Seen::bare(state)
         })

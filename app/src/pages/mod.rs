@@ -161,6 +161,7 @@ impl Page {
             None => "succeeded-lead",
             Some(ExtraCharge::ToBeReturned) => "extra-to-be-returned",
             Some(ExtraCharge::Returned) => "extra-returned",
+            Some(ExtraCharge::InReview) => "extra-in-review",
         }
     }
 

@@ -45,6 +45,7 @@ pub(super) fn WidgetPage(
                 data-last4=page.last4()
                 data-bank=page.bank_url()
                 data-watch=page.is_watched()
+                data-extra=page.intent.extra_charge.map(contract::ExtraCharge::as_str)
                 data-closed=page.is_closed()
                 data-expires=page.checkout.expires_at.clone()
             >

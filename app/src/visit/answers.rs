@@ -2,7 +2,7 @@
 
 use contract::IntentState;
 
-use super::{Command, Reply, Visit, may_try_again};
+use super::{Command, Reply, Visit, is_paid, may_try_again};
 use crate::{
     stage::{Note, Stage},
     wire::Seen,
@@ -15,6 +15,9 @@ pub(super) const GLANCES: u32 = 5;
 const LOOKS: u32 = 12;
 /// Longest pause between two questions.
 const PAUSE_MAX_S: u32 = 15;
+/// The pause once it is paid, and how often: an hour long. Whoever looks at the page later has it asked then.
+const PAID_PAUSE_S: u32 = 60;
+const PAID_LOOKS: u32 = 60;
 /// The pause while the stream tells: a connection can die without a word.
 const LIVE_PAUSE_S: u32 = 30;
 
@@ -61,6 +64,9 @@ impl Visit {
         match (&self.stage, seen.state) {
             // These wait for an answer of their own.
             (Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_), _) => Vec::new(),
+            // Paid for good: what can be news is that money was taken once more, and what becomes of it.
+            (Stage::Known(known), _) if is_paid(known) && seen.extra == known.extra => self.ask_later(),
+            (Stage::Known(known), _) if is_paid(known) => vec![Command::Reload],
             // The page shows an intent that matters no more.
             // A press that came second was answered with what the first one came to.
             (_, _) if seen.behind && self.offered.is_some() && self.other_way().is_some() => {
@@ -73,9 +79,7 @@ impl Visit {
                 self.ask_later()
             }
             // Of what has ended only this is news: money that may be the shopper's was found, and nothing is offered meanwhile.
-            (Stage::Known(known), IntentState::NeedsReview) if known.state != IntentState::Succeeded => {
-                self.learn(seen)
-            }
+            (Stage::Known(_), IntentState::NeedsReview) => self.learn(seen),
             (Stage::Known(known), _) if may_try_again(known) && seen.closed => {
                 self.enter(Stage::Known(Seen { closed: true, ..known.clone() }), None);
                 Vec::new()
@@ -157,20 +161,18 @@ impl Visit {
             | Note::NotRenewed => false,
         });
         self.enter(Stage::Known(seen), note);
-        if state.is_final() {
-            vec![Command::Forget]
-        } else if state.is_awaited() {
-            self.ask_later()
-        } else {
-            Vec::new()
-        }
+        let mut commands = if state.is_final() { vec![Command::Forget] } else { Vec::new() };
+        commands.extend(self.ask_later());
+        commands
     }
 
-    /// 1, 2, 4, 8, 15, 15… seconds, seldom while the stream tells; an open form stops asking after a while.
+    /// 1, 2, 4, 8, 15, 15… seconds, seldom while the stream tells or once it is paid; an open form and a receipt stop asking after a
+    /// while.
     pub(super) fn ask_later(&mut self) -> Vec<Command> {
         let wants = match &self.stage {
             Stage::Ready | Stage::Invalid(_) => self.asked + 1 < if self.idle { GLANCES } else { LOOKS },
             Stage::Checking | Stage::Elsewhere => true,
+            Stage::Known(seen) if is_paid(seen) => self.asked < PAID_LOOKS,
             Stage::Known(seen) => seen.state.is_awaited(),
             Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_) => false,
         };
@@ -178,8 +180,12 @@ impl Visit {
             return Vec::new();
         }
         let growing_s = 1_u32.checked_shl(self.asked).unwrap_or(PAUSE_MAX_S).min(PAUSE_MAX_S);
-        let pause_s = if self.live { LIVE_PAUSE_S } else { growing_s };
-        self.asked = self.asked.saturating_add(1).min(u32::BITS);
+        let pause_s = match &self.stage {
+            Stage::Known(seen) if is_paid(seen) => PAID_PAUSE_S,
+            _ if self.live => LIVE_PAUSE_S,
+            _ => growing_s,
+        };
+        self.asked = self.asked.saturating_add(1);
         self.pause_s = Some(pause_s);
         vec![Command::AskIn { pause_s }]
     }

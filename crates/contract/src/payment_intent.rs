@@ -197,6 +197,19 @@ pub enum ExtraCharge {
     ToBeReturned,
     /// It was given back.
     Returned,
+    /// No intent of the checkout asked for it, it only names the order: a person finds out whose it is. Client token only.
+    InReview,
+}
+
+impl ExtraCharge {
+    /// As on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ToBeReturned => "to_be_returned",
+            Self::Returned => "returned",
+            Self::InReview => "in_review",
+        }
+    }
 }
 
 /// What the shopper has to do next.

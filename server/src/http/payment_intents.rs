@@ -1,7 +1,7 @@
 //! `GET /v1/payment_intents`: who may see which, and as what; and the trying again under `/v1/checkouts/{id}/payment_intents`.
 
 use axum::{Json, body::Body, extract::State, http::HeaderMap, response::Response};
-use contract::{IntentState, PaymentIntent, Progress};
+use contract::{ExtraCharge, IntentState, PaymentIntent, Progress};
 use engine::IntentOutcome;
 use payment::{CheckoutId, CheckoutStatus, Fingerprint, IdempotencyKey, IntentId, KeyKind, StateName};
 use store::{CheckoutRecord, Doubt, IntentRecord, KeyUse, StoreError, Story, Tenant};
@@ -115,7 +115,13 @@ async fn progress_view(
         return Ok(view);
     }
     let story = story(app, intent).await?;
-    Ok(with_charges(with_progress(view, &story), &story))
+    let view = with_charges(with_progress(view, &story), &story);
+    let is_paid = checkout.status == CheckoutStatus::Paid && view.extra_charge.is_none();
+    let in_question = is_paid && self::doubt(app, checkout).await? == Some(Doubt::Stranger);
+    Ok(PaymentIntent {
+        extra_charge: if in_question { Some(ExtraCharge::InReview) } else { view.extra_charge },
+        ..view
+    })
 }
 
 /// Why it is not known whether money was taken for a checkout's order.

@@ -440,6 +440,29 @@ async fn fault_23_a_strangers_money_hides_no_payment_that_is_made_or_waits_at_th
     }
 }
 
+/// A second charge that our key did not make is somebody's money all the same, perhaps this shopper's.
+#[tokio::test]
+async fn fault_49_a_strangers_money_for_a_paid_order_is_told_and_nobody_is_thanked_for_one_charge() {
+    let world = World::start().await;
+    let checkout = world.checkout("1").await;
+    world.pay(&checkout, GOOD).await.expect(200);
+    let stranger = put_stranger(&world, &checkout).await;
+    let path = format!("/v1/payment_intents/{}", text(&checkout["payment_intent"]["id"]));
+    let seen = async || {
+        let seen = world.get(&path).bearer(text(&checkout["client_token"])).send().await.expect(200).json();
+        seen["extra_charge"].clone()
+    };
+    assert_eq!(seen().await, "in_review", "an open page is told");
+    let html = status(&world, &checkout).await;
+    assert!(
+        html.contains("One more payment that names this order was seen") && !html.contains("Charged once")
+    );
+    let released = Resolution { linked: false, reason: "another till's".to_owned() };
+    assert!(world.store.resolve_stranger(stranger, released).await.unwrap());
+    assert_eq!(seen().await, Value::Null);
+    assert!(status(&world, &checkout).await.contains("Charged once"));
+}
+
 /// After a restore the copy may call an order declined that was tried again and paid in the time it forgot.
 #[tokio::test]
 async fn fault_23_while_gated_no_page_says_of_an_order_that_no_money_was_taken() {

@@ -76,15 +76,18 @@ fn r25_what_was_charged_is_shown_and_both_sums_where_it_is_not_the_orders() {
 fn a_paid_order_with_another_charge_is_not_said_to_be_charged_once() {
     let mut paid = page(Lang::En, CheckoutStatus::Paid, IntentState::Succeeded);
     assert!(visible(&paid.render_pay()).contains("Charged once"));
-    for (extra, words) in
-        [(ExtraCharge::ToBeReturned, "it is to be given back"), (ExtraCharge::Returned, "it was given back")]
-    {
+    assert!(!paid.render_pay().contains("data-extra"));
+    for (extra, words) in [
+        (ExtraCharge::ToBeReturned, "One more charge was seen for it, and it is to be given back"),
+        (ExtraCharge::Returned, "One more charge was seen for it, and it was given back"),
+        (ExtraCharge::InReview, "One more payment that names this order was seen"),
+    ] {
         paid.intent.extra_charge = Some(extra);
+        let known = format!("data-extra=\"{}\"", extra.as_str());
+        assert!(paid.render_pay().contains(&known), "the island knows what the page says");
         for html in [paid.render_pay(), paid.render_status()] {
             let text = visible(&html);
-            assert!(
-                text.contains("Paid") && text.contains("One more charge was seen") && text.contains(words)
-            );
+            assert!(text.contains("Paid") && text.contains(words), "{text}");
             assert!(!html.contains("Charged once") && !text.contains("We charge once"));
         }
     }
