@@ -145,6 +145,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
         tokenize_url: env::var("PAYONCE_TOKENIZE").unwrap_or_else(|_| "/v3/tokens".to_owned()),
         mails: false,
         no_email: None,
+        asks_email: false,
         notice: None,
     }
 }

@@ -108,6 +108,7 @@ do-not-pay-why = We will not charge twice.
 may-close = You can close this page: the result will be
 may-close-link = under this same link
 mail-promise = We will write to { $email } when we know the result.
+mail-other = Another address
 mail-label = Email, to learn the result
 mail-send = Write to me
 action-title = Confirm the payment with your bank

@@ -100,6 +100,15 @@ test('two devices with two addresses: each says where the mail really goes (N1, 
     await expect(tab.screens).toContainText('Напишем на first@example.com, когда узнаем результат.');
     await expect(tab.screens).not.toContainText('second@example.com');
   }
+  // It was a typing error: another one takes its place, and both say so.
+  await device.screens.getByRole('link', { name: 'Другой адрес' }).click();
+  await device.hydrated();
+  const address = device.screens.getByLabel('Почта, чтобы узнать результат');
+  await expect(address).toBeVisible();
+  await address.fill('third@example.com');
+  await address.press('Enter');
+  for (const tab of [pay, device]) await expect(tab.screens).toContainText('Напишем на third@example.com, когда узнаем результат.');
+  await device.hydrated();
   await bank.recovers();
   await pay.expectState('succeeded');
   await device.expectState('succeeded');

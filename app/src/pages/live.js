@@ -36,8 +36,9 @@
     const words = root.querySelector(`[data-heading=${name}] h2`).textContent;
     if (name !== "reached" && !region.textContent.startsWith(words)) region.textContent = words;
   };
-  // Where the result is told is the server's to say: another device's address may have been first.
-  const mail = (address) => {
+  // Where the result is told is the server's to say: another device's address may have been first. The form stays while that is as it was.
+  const mail = (address = "") => {
+    if (root.querySelector("[data-slot=email]")?.textContent === address) return;
     each("[data-with=email]", (line) => (line.hidden = !address));
     each("[data-slot=email]", (slot) => (slot.textContent = address));
     each("[data-without=email]", (form) => (form.hidden = !!address));

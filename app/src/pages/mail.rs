@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::{Page, slot::Slot};
 use crate::form::Field;
 
-/// The promise, or a form for the address.
+/// The promise, with a way to another address, or a form for one.
 #[component]
 pub(super) fn Mail(
     /// What is shown.
@@ -15,12 +15,15 @@ pub(super) fn Mail(
 ) -> impl IntoView {
     page.mails.then(|| {
         let email = page.email.clone();
-        let known = email.is_some() && page.no_email.is_none();
+        let unknown = email.is_none();
+        let closed = !unknown && !page.opens_email();
         view! {
-            <p class="muted" data-with="email" hidden=!known>
+            <p class="muted" data-with="email" hidden=unknown>
                 <Slot lang=page.lang message="mail-promise" argument="email" name="email" value=email.unwrap_or_default() />
+                " "
+                <a data-with="email" hidden=!closed href=page.email_path()>{page.say("mail-other")}</a>
             </p>
-            <form class="mail" method="post" action=page.email_path() data-without="email" hidden=known>
+            <form class="mail" method="post" action=page.email_path() data-without="email" hidden=closed>
                 <Address page=page.clone() />
                 <button class="button quiet" type="submit">
                     {page.say("mail-send")}

@@ -88,6 +88,8 @@ pub struct Page {
     pub mails: bool,
     /// What a plain form brought for an address and is none.
     pub no_email: Option<String>,
+    /// Whether the page was opened to type another address than the one that is known.
+    pub asks_email: bool,
     /// What came of a form that was posted without scripts.
     pub notice: Option<Notice>,
 }
@@ -123,7 +125,18 @@ impl Page {
             | IntentState::Canceled
             | IntentState::Expired => REFRESH_S,
         };
-        (shown.is_awaited() && self.no_email.is_none()).then_some(pause_s)
+        (shown.is_awaited() && !self.opens_email()).then_some(pause_s)
+    }
+
+    /// Whether an address can be left: it is where the result will be told.
+    pub fn takes_email(&self) -> bool {
+        let shown = self.shown();
+        self.mails && shown.is_awaited() && shown != IntentState::RequiresAction
+    }
+
+    /// Whether an address is typed there, from the first byte on.
+    fn opens_email(&self) -> bool {
+        self.asks_email || self.no_email.is_some()
     }
 
     /// Whether the form is what is shown.

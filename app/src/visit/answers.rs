@@ -180,11 +180,9 @@ impl Visit {
             return Vec::new();
         }
         let growing_s = 1_u32.checked_shl(self.asked).unwrap_or(PAUSE_MAX_S).min(PAUSE_MAX_S);
-        let pause_s = match &self.stage {
-            Stage::Known(seen) if is_paid(seen) => PAID_PAUSE_S,
-            _ if self.live => LIVE_PAUSE_S,
-            _ => growing_s,
-        };
+        let paid = matches!(&self.stage, Stage::Known(seen) if is_paid(seen));
+        let waiting_s = if self.live { LIVE_PAUSE_S } else { growing_s };
+        let pause_s = if paid { PAID_PAUSE_S } else { waiting_s };
         self.asked = self.asked.saturating_add(1);
         self.pause_s = Some(pause_s);
         vec![Command::AskIn { pause_s }]

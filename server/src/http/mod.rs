@@ -135,7 +135,7 @@ pub fn router(app: App) -> Router {
         .route("/pay/{id}", get(pages::pay).post(pages::submit))
         .route("/pay/{id}/again", get(pages::to_status).post(pages::again))
         .route("/pay/{id}/check", get(pages::to_status).post(pages::check))
-        .route("/pay/{id}/email", get(pages::to_status).post(pages::email))
+        .route("/pay/{id}/email", get(pages::ask_email).post(pages::email))
         .route("/pay/{id}/release", get(pages::to_status).post(pages::release))
         .route("/pay/{id}/status", get(pages::status))
         .layer(middleware::from_fn_with_state(app.clone(), rate::limit))

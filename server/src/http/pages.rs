@@ -104,6 +104,18 @@ pub(super) async fn status(State(app): State<App>, Id(id): Id, address: Address)
     }
 }
 
+/// `GET /pay/{checkout}/email`: the page with the form for another address, while one can be left.
+pub(super) async fn ask_email(State(app): State<App>, Id(id): Id, address: Address) -> Response {
+    match load(&app, &id, &address).await {
+        Ok(Shown { page, .. }) if !page.takes_email() => see_other(&address.status_of(&id)),
+        Ok(Shown { page, merchant, .. }) => {
+            let page = Page { asks_email: true, ..page };
+            document(&page, &merchant, page.render_pay(), None)
+        }
+        Err(error) => message(&app, address.lang, &error),
+    }
+}
+
 /// `GET` of a form's action: what an address bar asks for after a page with an error.
 pub(super) async fn to_status(Id(id): Id, address: Address) -> Response {
     see_other(&address.status_of(&id))
@@ -212,6 +224,7 @@ async fn page(
         tokenize_url: format!("{}/v3/tokens", merchant.url),
         mails: app.mails,
         no_email: None,
+        asks_email: false,
         notice: None,
     })
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use payonce::config::{MailTransport, RateLimit};
 
-use crate::support::{DECLINED, GOOD, Reply, Setup, THREE_DS, World, order, text};
+use crate::support::{DECLINED, GOOD, Reply, Setup, THREE_DS, World, eventually, order, text};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -169,6 +169,41 @@ async fn n2_an_address_that_is_none_is_refused_beside_its_field_and_kept_to_be_c
     post(&world, &path, &[("email", "anna@example.com".to_owned())]).await.expect(303);
     let html = world.get(&pay_path(&world, &checkout)).send().await.expect(200).text();
     assert!(html.contains("anna@example.com") && html.contains("http-equiv=\"refresh\""));
+}
+
+/// Also by somebody else who waits for the same payment: then that is what every page says, and where the one mail goes.
+#[tokio::test]
+async fn n2_an_address_can_be_corrected_while_the_result_is_awaited() {
+    let transport = MailTransport::Folder;
+    let world = World::with(Setup { worker: false, mails: Some(transport), ..Setup::default() }).await;
+    let checkout = world.checkout("1").await;
+    let path = below(&world, &checkout, "email");
+    let elsewhere = world.get(&path).send().await.expect(303);
+    assert_eq!(elsewhere.header("Location"), Some(below(&world, &checkout, "status").as_str()));
+    world.bank.fault(json!({ "kind": "lose_answer" })).await;
+    world.pay(&checkout, GOOD).await.expect(202);
+    for address in ["typo@exmaple.com", "anna@example.com"] {
+        let html = world.get(&path).send().await.expect(200).text();
+        assert!(html.contains("data-state=\"confirming\"") && !html.contains("http-equiv=\"refresh\""));
+        post(&world, &path, &[("email", address.to_owned())]).await.expect(303);
+        let html = world.get(&pay_path(&world, &checkout)).send().await.expect(200).text();
+        assert!(html.contains(address), "{html}");
+        let seen = format!("/v1/payment_intents/{}", text(&checkout["payment_intent"]["id"]));
+        let seen = world.get(&seen).bearer(text(&checkout["client_token"])).send().await.expect(200).json();
+        assert_eq!(seen["told_to"], address, "an open page says so, too");
+    }
+    eventually("it is paid", || async {
+        world.engine.run_once().await.unwrap();
+        (world.shown(&checkout).await["status"] == "paid").then_some(())
+    })
+    .await;
+    post(&world, &path, &[("email", "late@example.com".to_owned())]).await.expect(303);
+    assert_eq!(world.get(&path).send().await.status, 303);
+    world.engine.deliver_due(10).await.unwrap();
+    let folder = std::fs::read_dir(world.folder.path().join("mails")).unwrap();
+    let mails: Vec<_> = folder.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+    assert_eq!(mails.len(), 1);
+    assert!(mails[0].contains("anna@example.com"), "{}", mails[0]);
 }
 
 #[tokio::test]

@@ -163,6 +163,28 @@ fn n2_a_mail_is_promised_only_where_mails_are_sent() {
     }
 }
 
+/// A typing error in it would have nobody told. The page with the form looks at nothing by itself: it is typed in peace.
+#[test]
+fn n2_another_address_can_be_left_than_the_one_that_is_known() {
+    let known = Page { mails: true, email: Some("typo@exmaple.com".into()), ..open(IntentState::Confirming) };
+    let asking = Page { asks_email: true, ..known.clone() };
+    for html in [known.render_pay(), known.render_status()] {
+        assert!(html.contains("href=\"/pay/co_1/email?token=ct_1&amp;lang=en\""));
+        let text = visible(&html);
+        assert!(text.contains("Another address") && !text.contains("Write to me"), "{text}");
+    }
+    let text = visible(&asking.render_pay());
+    assert!(text.contains("We will write to typo@exmaple.com"), "as long as there is no other: {text}");
+    assert!(text.contains("Write to me") && !text.contains("Another address"), "{text}");
+    assert_eq!(asking.refresh_s(), None);
+    assert!(known.refresh_s().is_some());
+    for state in STATES {
+        let awaited = [IntentState::Processing, IntentState::Confirming, IntentState::NeedsReview];
+        assert_eq!(Page { mails: true, ..open(state) }.takes_email(), awaited.contains(&state), "{state:?}");
+        assert!(!Page { mails: false, ..open(state) }.takes_email());
+    }
+}
+
 #[test]
 fn at_the_bank_the_main_way_is_its_page_and_another_way_has_to_wait_for_it() {
     let mut page = open(IntentState::RequiresAction);

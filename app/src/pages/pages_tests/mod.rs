@@ -76,6 +76,7 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
         tokenize_url: "https://bank.example/v3/tokens".into(),
         mails: false,
         no_email: None,
+        asks_email: false,
         notice: None,
     }
 }
