@@ -140,6 +140,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             attempts: None,
             journal: None,
         },
+        today: "2026-11-30".to_owned(),
         email: Some("anna@example.com".to_owned()),
         return_url: Some("https://shop.example/orders/123".to_owned()),
         tokenize_url: env::var("PAYONCE_TOKENIZE").unwrap_or_else(|_| "/v3/tokens".to_owned()),

@@ -81,7 +81,7 @@ test.describe('with scripts off', () => {
     await page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
     await page.waitForURL('**/pay/*/status?**');
     await page.getByRole('button', { name: 'Заплатить по-другому' }).click();
-    await expect(pay.note('банк отпустит этот не позже')).toContainText(/не позже \d\d:\d\d UTC/);
+    await expect(pay.note('банк отпустит этот не позже')).toContainText(/не позже (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/);
     await expect(page.getByRole('link', { name: 'Перейти на страницу банка' })).toBeVisible();
     expect(await bank.payments(order.id)).toHaveLength(1);
   });

@@ -59,8 +59,8 @@ test('what is done to learn the result is told by the shopper\'s clock, step by 
   await expect(steps.first()).toContainText('Отправили в банк, ответа не было');
   const [said, sent] = await steps.first().locator('time').evaluate((time: HTMLTimeElement) => [time.textContent, time.dateTime]);
   expect(said).toBe(new Date(sent).toLocaleTimeString('ru-RU', { timeZone: 'Europe/Moscow' }));
-  await expect(pay.screens.getByText(/Последний раз спрашивали банк в \d+:\d+:\d+\./)).toBeVisible();
-  await expect(pay.screens.getByText(/Снова спросим в \d+:\d+:\d+\./)).toBeVisible();
+  await expect(pay.screens.getByText(/Последний раз спрашивали банк: \d+:\d+:\d+\./)).toBeVisible();
+  await expect(pay.screens.getByText(/Снова спросим: \d+:\d+:\d+\./)).toBeVisible();
   const link = pay.screens.getByRole('link', { name: 'по этой же ссылке' });
   expect(new URL((await link.getAttribute('href'))!).pathname).toBe(new URL(order.url).pathname);
   await expect(pay.screens.getByText(/Напишем на/), 'nothing is promised to nobody').toBeHidden();

@@ -25,6 +25,7 @@ pub(crate) struct Server {
     pub(crate) submit_key: String,
     pub(crate) token: String,
     pub(crate) tokenize_url: String,
+    pub(crate) lang: String,
 }
 
 /// JSON that the browser has parsed. What is none has no fields.
@@ -78,8 +79,12 @@ pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Reply {
     };
     let path = format!("/v1/payment_intents/{}/submit", server.intent);
     let body = wire::write_submit(token, terms, form.email);
-    let headers =
-        [(contract::IDEMPOTENCY_KEY, server.submit_key.as_str()), ("Authorization", &bearer(server))];
+    // The bank's page sends the shopper back to this language, whatever the browser's own is.
+    let headers = [
+        (contract::IDEMPOTENCY_KEY, server.submit_key.as_str()),
+        ("Authorization", &bearer(server)),
+        ("Accept-Language", &server.lang),
+    ];
     match fetch(&path, Some(body), &headers).await {
         Some(answer) => {
             PageElements::paint(&answer.body.0);

@@ -64,6 +64,7 @@ impl PageElements {
             submit_key: self.submit_key(),
             token: self.said("token"),
             tokenize_url: self.said("tokenize"),
+            lang: lang(),
         }
     }
 
@@ -211,6 +212,12 @@ impl PageElements {
             input.set_value(&helped);
         }
     }
+}
+
+/// Of the page's words.
+pub(super) fn lang() -> String {
+    let root = document().and_then(|document| document.document_element());
+    root.and_then(|html| html.get_attribute("lang")).unwrap_or_default()
 }
 
 fn document() -> Option<Document> {

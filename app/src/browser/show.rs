@@ -2,7 +2,10 @@
 
 use web_sys::HtmlElement;
 
-use super::{page::PageElements, signals};
+use super::{
+    page::{PageElements, lang},
+    signals,
+};
 use crate::{
     form::Field,
     stage::{FORM, Note, Stage},
@@ -183,9 +186,4 @@ fn focus(page: &PageElements, selector: &str) {
 
 fn is(element: &HtmlElement, attribute: &str, value: &str) -> bool {
     element.get_attribute(attribute).is_some_and(|found| found == value)
-}
-
-fn lang() -> String {
-    let root = web_sys::window().and_then(|window| window.document()?.document_element());
-    root.and_then(|html| html.get_attribute("lang")).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::Page;
+use super::{Page, clock::write_whole};
 
 /// A list of facts.
 #[component]
@@ -35,7 +35,7 @@ pub(super) fn Facts(
             <div data-look="paid" hidden=no_time>
                 <dt>{page.say("fact-time")}</dt>
                 <dd>
-                    <time datetime=paid_at.clone()>{paid_at.as_deref().map(write_time)}</time>
+                    <time datetime=paid_at.clone()>{paid_at.as_deref().map(write_whole)}</time>
                 </dd>
             </div>
             <div>
@@ -43,22 +43,5 @@ pub(super) fn Facts(
                 <dd class="mono" data-slot="intent">{page.intent.id.clone()}</dd>
             </div>
         </dl>
-    }
-}
-
-/// `2026-11-30 10:00 UTC`: the shopper's clock is known to the browser only, which writes it anew.
-fn write_time(rfc3339: &str) -> String {
-    match (rfc3339.get(..10), rfc3339.get(11..16)) {
-        (Some(day), Some(time)) => format!("{day} {time} UTC"),
-        _ => rfc3339.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_time_is_shown_in_utc_until_the_browser_knows_better() {
-        assert_eq!(super::write_time("2026-11-30T10:00:00.123Z"), "2026-11-30 10:00 UTC");
-        assert_eq!(super::write_time("soon"), "soon");
     }
 }

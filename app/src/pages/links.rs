@@ -13,6 +13,16 @@ impl Page {
         self.path("", self.lang.other())
     }
 
+    /// The page to read in the other language.
+    pub(super) fn other_language_status_path(&self) -> String {
+        self.path("/status", self.lang.other())
+    }
+
+    /// The link to keep, with the language.
+    pub(super) fn kept_url(&self) -> String {
+        format!("{}&lang={}", self.checkout.url, self.lang.tag())
+    }
+
     /// The page to read.
     pub(super) fn status_path(&self) -> String {
         self.path("/status", self.lang)

@@ -1,30 +1,24 @@
 
 // The payment as it goes on: one stream for all tabs of this browser, held by the tab that has the lock and is looked at.
-// What it tells goes to the island, which tells the other tabs to ask. Times are written by the shopper's clock.
+// What it tells goes to the island, which tells the other tabs to ask.
 (() => {
   const root = document.querySelector("[data-payonce]");
   const each = (selector, act) => root.querySelectorAll(selector).forEach(act);
   const say = (name, detail) => root.dispatchEvent(detail === undefined ? new Event(name) : new CustomEvent(name, { detail }));
   const { checkout, token } = root.dataset;
-  const lang = document.documentElement.lang;
   // A stream that was refused, and not merely broken, is asked for again after this.
   const AGAIN_MS = 15000;
   // Nobody's timer runs longer.
   const LATEST_MS = 2 ** 31 - 1;
 
-  const write = (time, at) => {
-    time.dateTime = at;
-    const clock = "clock" in time.dataset;
-    if (at) time.textContent = new Date(at)[clock ? "toLocaleTimeString" : "toLocaleString"](lang);
-  };
   const look = (name, at) =>
     each(`[data-look=${name}]`, (line) => {
       line.hidden = !at;
-      write(line.querySelector("time"), at ?? "");
+      clock.write(line.querySelector("time"), at ?? "");
     });
   const line = ({ at, what }) => {
     const made = root.querySelector(`[data-step=${what}]`).cloneNode(true);
-    write(made.querySelector("time"), at);
+    clock.write(made.querySelector("time"), at);
     return made;
   };
   // One screen has three headings: which is true changes with every try, and is said once.
@@ -46,7 +40,7 @@
   root.paint = ({ progress, released_by, paid_at, told_to }) => {
     if (paid_at) look("paid", paid_at);
     if (released_by) {
-      const time = new Date(released_by).toLocaleTimeString(lang, { hour: "2-digit", minute: "2-digit" });
+      const time = clock.say(released_by, "short");
       each("[data-slot=released-by]", (slot) => (slot.textContent = time));
     }
     if (!progress) return;
@@ -111,7 +105,6 @@
   };
 
   root.addEventListener("click", copy);
-  each("time", (time) => write(time, time.dateTime));
   const left = new Date(root.dataset.expires) - Date.now();
   if (left > 0) setTimeout(() => say("heard"), Math.min(left, LATEST_MS));
   new MutationObserver(() => follow(true)).observe(root, { attributeFilter: ["data-watch"] });

@@ -10,6 +10,7 @@ mod document;
 mod email_field;
 mod facts;
 mod field_wrongs;
+mod foot;
 mod links;
 mod mail;
 mod message;
@@ -76,7 +77,9 @@ pub struct Page {
     pub shop_name: String,
     /// What is paid for, its client token included.
     pub checkout: Checkout,
-    /// Its newest intent.
+    /// The date on which the page is made: `2026-11-30`, UTC.
+    pub today: String,
+    /// The intent that is shown: the newest, or the one that paid.
     pub intent: PaymentIntent,
     /// The shopper's address, as far as it is known.
     pub email: Option<String>,

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{Lang, Page, clock::write_minute, slot::Slot};
+use super::{
+    Page,
+    clock::{Look, To},
+    slot::Slot,
+};
 use crate::stage::Note;
 
 /// What the server has to say about a form that was posted without scripts.
@@ -40,15 +44,18 @@ impl Notice {
     }
 
     /// The server's own line.
-    pub(super) fn write(&self, lang: Lang) -> String {
+    pub(super) fn write(&self, page: &Arc<Page>) -> AnyView {
         match self {
-            Self::ReleasedBy(at) => lang.say_with(self.message(), "time", &write_minute(at)),
+            Self::ReleasedBy(at) => {
+                let (page, message, at) = (page.clone(), self.message(), Some(at.clone()));
+                view! { <Look page message name="notice" at to=To::Minutes /> }.into_any()
+            }
             Self::TermsChanged
             | Self::TooManyTries
             | Self::Busy
             | Self::Refused
             | Self::CardElsewhere
-            | Self::ReleaseAsked => lang.say(self.message()),
+            | Self::ReleaseAsked => page.say(self.message()).into_any(),
         }
     }
 }
@@ -59,7 +66,7 @@ pub(super) fn Notes(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
-    let notice = page.notice.as_ref().map(|notice| view! { <p class="note">{notice.write(page.lang)}</p> });
+    let notice = page.notice.as_ref().map(|notice| view! { <p class="note">{notice.write(&page)}</p> });
     let loading = ["load-slow", "load-failed", "load-still", "load-broken"].map(|name| {
         view! {
             <p class="note" data-load=name hidden>

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::{
     Page,
-    clock::Look,
+    clock::{Look, To},
     screen::{Heading, Mark},
     waiting::Waiting,
 };
@@ -19,7 +19,7 @@ pub(super) fn Processing(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
-    let lang = page.lang;
+    let (lang, about) = (page.lang, page.clone());
     let progress = page.intent.progress.as_ref();
     let until = progress.and_then(|progress| progress.unreached_until.clone());
     let held = progress.is_some_and(|progress| progress.held);
@@ -43,7 +43,7 @@ pub(super) fn Processing(
             <Heading lang mark=Mark::Working title="unreached-title" name="unreached" hidden=shown != "unreached">
                 {lang.say("unreached-lead")}
                 " "
-                <Look lang message="unreached-until" name="unreached" at=until />
+                <Look page=about message="unreached-until" name="unreached" at=until to=To::Seconds />
             </Heading>
             <Heading lang mark=Mark::Working title=held_title name="held" hidden=shown != "held">
                 {lang.say(held_lead)}

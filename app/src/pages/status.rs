@@ -1,4 +1,4 @@
-//! The status page: how the payment stands, to read. No script; a plain reload shows the truth.
+//! The status page: how the payment stands, to read. Its script only writes times by the shopper's clock; a plain reload shows the truth.
 
 use std::sync::Arc;
 
@@ -7,7 +7,9 @@ use leptos::prelude::*;
 
 use super::{
     Page,
+    clock::SCRIPT,
     document::Document,
+    foot::Foot,
     order::Order,
     outcome::Outcome,
     screen::{Mark, Screen},
@@ -19,6 +21,7 @@ pub(super) fn StatusPage(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
+    let (nonce, other) = (page.nonce.clone(), page.other_language_status_path());
     let title = page.lang.say_with("title-status", "order", &page.checkout.order_id);
     let unpaid = page.clone();
     let unpaid = (page.shown() == IntentState::Created).then(|| view! { <Unpaid page=unpaid /> });
@@ -26,10 +29,12 @@ pub(super) fn StatusPage(
         <Document lang=page.lang title css=page.assets.css.clone()>
             <main class="card" data-payonce data-state=page.shown().as_str()>
                 <Order page=page.clone() />
-                {page.notice.as_ref().map(|notice| view! { <p class="note">{notice.write(page.lang)}</p> })}
+                {page.notice.as_ref().map(|notice| view! { <p class="note">{notice.write(&page)}</p> })}
                 {unpaid}
                 <Outcome page=page.clone() />
+                <Foot page=page.clone() other />
             </main>
+            <script nonce=nonce inner_html=SCRIPT></script>
         </Document>
     }
 }

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::{
     Page,
-    clock::{Clock, Look},
+    clock::{Clock, Look, To},
 };
 
 const KINDS: [ProgressKind; 6] = [
@@ -32,7 +32,7 @@ pub(super) fn Trail(
     let lines = steps.into_iter().map(|step| {
         view! {
             <li>
-                <Clock at=step.at />
+                <Clock page=page.clone() at=step.at to=To::Seconds />
                 <span>{page.say(words(step.what))}</span>
             </li>
         }
@@ -42,8 +42,8 @@ pub(super) fn Trail(
             {lines.collect_view()}
         </ol>
         <p class="muted small">
-            <Look lang=page.lang message="last-look" name="last" at=last />
-            <Look lang=page.lang message="next-look" name="next" at=next />
+            <Look page=page.clone() message="last-look" name="last" at=last to=To::Seconds />
+            <Look page=page.clone() message="next-look" name="next" at=next to=To::Seconds />
         </p>
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn Patterns(
     let lines = KINDS.map(|kind| {
         view! {
             <li data-step=name(kind)>
-                <Clock />
+                <Clock page=page.clone() to=To::Seconds />
                 <span>{page.say(words(kind))}</span>
             </li>
         }

@@ -46,7 +46,7 @@ pub(super) fn Waiting(
             " "
             {page.say("may-close")}
             " "
-            <a href=page.checkout.url.clone()>{page.say("may-close-link")}</a>
+            <a href=page.kept_url()>{page.say("may-close-link")}</a>
             "."
         </p>
         <Mail page=page.clone() />

@@ -9,6 +9,7 @@ use super::{
     Page,
     card_form::CardForm,
     document::Document,
+    foot::Foot,
     notes::Notes,
     order::Order,
     outcome::Outcome,
@@ -19,7 +20,8 @@ use super::{
 use crate::widget::Widget;
 
 /// A plain script: what works, or says that it does not, before WebAssembly is there; and the live part that is smaller so.
-pub(super) const SCRIPT: &str = concat!(include_str!("loader.js"), include_str!("live.js"));
+pub(super) const SCRIPT: &str =
+    concat!(include_str!("clock.js"), include_str!("loader.js"), include_str!("live.js"));
 
 /// Order, form, and every screen that may follow.
 #[component]
@@ -57,7 +59,7 @@ pub(super) fn WidgetPage(
                     <OwnScreens page=page.clone() />
                     <Outcome page=page.clone() />
                 </Widget>
-                <Foot page=page.clone() />
+                <Foot page=page.clone() other=page.other_language_path() />
             </main>
             <Loader page=page.clone() />
         </Document>
@@ -81,20 +83,6 @@ fn Live(page: Arc<Page>) -> impl IntoView {
         <span data-say="not-copied" hidden>
             {page.say("not-copied")}
         </span>
-    }
-}
-
-#[component]
-fn Foot(page: Arc<Page>) -> impl IntoView {
-    // Not to somebody who was charged twice.
-    let promise = page.intent.extra_charge.is_none().then(|| page.say("promise"));
-    view! {
-        <footer class="foot">
-            <span>{promise}</span>
-            <a href=page.other_language_path() lang=page.lang.other().tag() title=page.say("language-hint")>
-                {page.say("language-name")}
-            </a>
-        </footer>
     }
 }
 

@@ -15,11 +15,12 @@ static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
 });
 
 /// A language of the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lang {
     /// `ru`
     Ru,
     /// `en`: also for whoever reads neither.
+    #[default]
     En,
 }
 
@@ -27,14 +28,11 @@ impl Lang {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Ru, Self::En];
 
-    /// `query`: the value of `?lang=`. It wins over the header, in which the best known language wins.
-    pub fn negotiate(query: Option<&str>, accept_language: Option<&str>) -> Self {
+    /// `query`: the value of `?lang=`. It wins over the header, in which the best known language wins. `None` where they name none
+    /// that we have.
+    pub fn known(query: Option<&str>, accept_language: Option<&str>) -> Option<Self> {
         let accepted = accept_language.map(accept_language::parse).unwrap_or_default();
-        query
-            .into_iter()
-            .chain(accepted.iter().map(String::as_str))
-            .find_map(Self::from_tag)
-            .unwrap_or(Self::En)
+        query.into_iter().chain(accepted.iter().map(String::as_str)).find_map(Self::from_tag)
     }
 
     /// As in `lang="…"` and `?lang=…`.

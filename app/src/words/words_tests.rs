@@ -76,12 +76,13 @@ fn no_words_stand_in_the_sources() {
 
 #[test]
 fn the_query_wins_then_the_best_known_language_of_the_header() {
-    assert_eq!(Lang::negotiate(Some("ru"), Some("en")), Lang::Ru);
-    assert_eq!(Lang::negotiate(Some("de"), Some("ru-RU,ru;q=0.9")), Lang::Ru);
-    assert_eq!(Lang::negotiate(None, Some("en;q=0.3, ru;q=0.8")), Lang::Ru);
-    assert_eq!(Lang::negotiate(None, Some("de, en-GB;q=0.8, ru;q=0.5")), Lang::En);
-    assert_eq!(Lang::negotiate(None, Some("de")), Lang::En);
-    assert_eq!(Lang::negotiate(None, None), Lang::En);
+    assert_eq!(Lang::known(Some("ru"), Some("en")), Some(Lang::Ru));
+    assert_eq!(Lang::known(Some("de"), Some("ru-RU,ru;q=0.9")), Some(Lang::Ru));
+    assert_eq!(Lang::known(None, Some("en;q=0.3, ru;q=0.8")), Some(Lang::Ru));
+    assert_eq!(Lang::known(None, Some("de, en-GB;q=0.8, ru;q=0.5")), Some(Lang::En));
+    assert_eq!(Lang::known(None, Some("de")), None);
+    assert_eq!(Lang::known(None, None), None);
+    assert_eq!(Lang::default(), Lang::En);
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub struct Submission {
     pub amount: Money,
     /// How the shopper pays. Not part of the fingerprint: every tab tokenises the card afresh.
     pub method: Method,
+    /// The language the page spoke, as its `lang=`: the shopper comes back from the provider's page to the same. Not part of the
+    /// fingerprint either.
+    pub lang: Option<&'static str>,
     /// Where the receipt goes, if the shopper says so. Not part of the fingerprint either: the first tab's counts.
     pub email: Option<String>,
 }
@@ -140,7 +143,7 @@ impl Engine {
             method: submission.method.clone(),
             description: checkout.description.clone(),
             metadata: checkout.metadata.clone(),
-            return_url: self.status_url(checkout),
+            return_url: return_url(self.status_url(checkout), submission.lang),
         });
         let seal = Seal::request(&checkout.tenant, intent.id);
         let content = Content { secret: account.secret, body: encoded.body };
@@ -152,6 +155,14 @@ impl Engine {
             path: encoded.path,
             sealed_body: self.vault.seal(&content.to_bytes(), &seal, self.ids.nonce()),
         })
+    }
+}
+
+/// The page to read, in the language of the one that was left.
+fn return_url(status_url: String, lang: Option<&str>) -> String {
+    match lang {
+        Some(lang) => format!("{status_url}&lang={lang}"),
+        None => status_url,
     }
 }
 

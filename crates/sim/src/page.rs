@@ -177,6 +177,7 @@ fn pay(world: &mut World, tab: usize, shown: &Shown) -> Result<(), Broken> {
         version: shown.version,
         amount: shown.amount,
         method,
+        lang: None,
         email: None,
     };
     ask(world, tab, Job::Submit { tab, submission: Box::new(submission) })

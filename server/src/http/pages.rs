@@ -11,7 +11,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header, request::Parts},
     response::{Html, IntoResponse, Response},
 };
-use payment::{CheckoutId, State as PaymentState, StateName};
+use payment::{CheckoutId, State as PaymentState, StateName, Timestamp};
 use serde::Deserialize;
 use store::{CheckoutRecord, Doubt, IntentRecord, MerchantRecord};
 
@@ -21,7 +21,7 @@ use super::{
     checkouts,
     payment_intents::{self, doubt, held, shopper_view},
 };
-use crate::{ids, live::Watcher};
+use crate::{answers::rfc3339, ids, live::Watcher};
 
 pub(super) use forms::{again, check, email, release, submit};
 use receipt::Receipt;
@@ -33,6 +33,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 pub(super) struct Address {
     query: AddressQuery,
     lang: Lang,
+    /// The same, unless nobody said one that we know.
+    pub(super) known: Option<Lang>,
 }
 
 #[derive(Default, Deserialize)]
@@ -54,8 +56,8 @@ impl Address {
     fn of(uri: &Uri, headers: &HeaderMap) -> Self {
         let query: AddressQuery = Query::try_from_uri(uri).map(|Query(query)| query).unwrap_or_default();
         let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-        let lang = Lang::negotiate(query.lang.as_deref(), accepted);
-        Self { query, lang }
+        let known = Lang::known(query.lang.as_deref(), accepted);
+        Self { query, lang: known.unwrap_or_default(), known }
     }
 
     /// The client token, as it came.
@@ -218,6 +220,7 @@ async fn page(
         assets: (*app.assets).clone(),
         shop_name: merchant.name.clone(),
         checkout: checkouts::view(app, checkout, intent).await?,
+        today: today(app),
         intent: shopper_view(app, checkout, intent).await?,
         email: payment_intents::email(checkout, intent),
         return_url: checkout.return_url.clone(),
@@ -227,6 +230,12 @@ async fn page(
         asks_email: false,
         notice: None,
     })
+}
+
+/// The date in UTC.
+fn today(app: &App) -> String {
+    let now = rfc3339(Timestamp(app.engine.clock.moments().wall_ms));
+    now.split('T').next().unwrap_or_default().to_owned()
 }
 
 fn document(page: &Page, merchant: &MerchantRecord, html: String, refresh: Option<HeaderValue>) -> Response {

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use app::Lang;
 use axum::{
     Json,
     body::Body,
@@ -21,7 +22,9 @@ use super::{
     body::read_json,
     caller::Caller,
     checkouts::{self, key_reused, not_found, not_open, order_paid},
-    idempotency, panicked,
+    idempotency,
+    pages::Address,
+    panicked,
     payment_intents::{find, read},
     terms,
 };
@@ -39,12 +42,13 @@ pub(super) async fn submit(
     State(app): State<App>,
     Id(id): Id,
     caller: Caller,
+    address: Address,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
     let key = idempotency::key(&headers)?;
     let body: Submit = read_json(&app, &headers, body).await?;
-    submit_as(&app, &caller, &id, key, body).await
+    submit_as(&app, &caller, &id, key, body, address.known).await
 }
 
 /// Submits, for the API and for a page's form alike.
@@ -54,6 +58,7 @@ pub(super) async fn submit_as(
     id: &str,
     key: IdempotencyKey,
     body: Submit,
+    lang: Option<Lang>,
 ) -> Result<Response, ApiError> {
     let amount = terms::money("amount", &body.amount)?;
     let email = terms::email(body.customer)?;
@@ -70,6 +75,7 @@ pub(super) async fn submit_as(
         version: body.checkout_version,
         amount,
         method: method(body.payment_method)?,
+        lang: lang.map(Lang::tag),
         email,
     };
     // One task for the claim and its driver: a client that goes away between them would leave the claim to its lease's end.

@@ -43,6 +43,25 @@ async fn a_page_speaks_the_shoppers_language() {
     }
 }
 
+/// The shopper's browser may prefer another one than the shopper chose.
+#[tokio::test]
+async fn who_comes_back_from_the_banks_page_is_spoken_to_in_the_language_of_the_page_that_was_left() {
+    let world = World::start().await;
+    for (order, lang) in [("1", Some("ru")), ("2", Some("en")), ("3", Some("de")), ("4", None)] {
+        let checkout = world.checkout(order).await;
+        let submit = world.submit(&checkout, &world.bank.token(THREE_DS).await);
+        let submit = match lang {
+            Some(lang) => submit.header("Accept-Language", lang),
+            None => submit,
+        };
+        submit.send().await.expect(200);
+        let path = world.page(&checkout).replacen('?', "/status?", 1);
+        let known = lang.filter(|lang| *lang != "de").map(|lang| format!("&lang={lang}"));
+        let back = &world.bank.payments(order).await[0]["confirmation"]["return_url"];
+        assert!(text(back).ends_with(&(path + &known.unwrap_or_default())), "{lang:?}: {back}");
+    }
+}
+
 #[tokio::test]
 async fn a_page_has_what_the_contract_names() {
     let world = World::start().await;

@@ -55,6 +55,8 @@ async fn n3_paying_on_the_banks_page_works_from_the_form_to_the_receipt() {
     let reply = post(&world, &pay_path(&world, &checkout), &pay_form(&checkout)).await.expect(303);
     assert_eq!(reply.header("Location"), Some(status.as_str()));
 
+    let back = world.bank.payments("1").await[0]["confirmation"]["return_url"].clone();
+    assert!(text(&back).ends_with(&status), "in the language of the form: {back}");
     let page = world.get(&status).send().await.expect(200);
     let refresh: u32 = page.header("Refresh").unwrap().parse().unwrap();
     assert!(refresh <= 5, "the page looks again by itself");
@@ -335,7 +337,8 @@ async fn n2_the_link_of_a_payment_works_for_as_long_as_there_is_one() {
     world.pay(&checkout, GOOD).await.expect(202);
     let link = world.page(&checkout);
     let html = world.get(&link).send().await.expect(200).text();
-    assert!(html.contains(&format!("href=\"{}\"", text(&checkout["url"]))), "the page tells its own link");
+    let own = format!("href=\"{}&amp;lang=en\"", text(&checkout["url"]));
+    assert!(html.contains(&own), "the page tells its own link");
     world.reaches(&checkout, "succeeded").await;
     let world = world.restart().await;
     let html = world.get(&link).send().await.expect(200).text();

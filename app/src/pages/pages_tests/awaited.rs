@@ -60,14 +60,17 @@ fn n2_an_unknown_result_tells_what_was_done_when_we_look_next_and_where_to_look_
                 "Sent to the bank, no answer came",
                 "10:00:08 UTC",
                 "Sent to the bank, waiting for its answer",
-                "We last asked the bank at 10:00:20 UTC.",
-                "We ask again at 10:00:32 UTC.",
+                "We last asked the bank: 10:00:20 UTC.",
+                "We ask again: 10:00:32 UTC.",
                 "You can close this page",
                 "pi_1",
             ] {
                 assert!(text.contains(said), "{said} in {text}");
             }
-            assert!(html.contains("href=\"https://pay.example/pay/co_1?token=ct_1\""), "a link for later");
+            assert!(
+                html.contains("href=\"https://pay.example/pay/co_1?token=ct_1&amp;lang=en\""),
+                "a link for later"
+            );
             assert!(html.contains("method=\"post\" action=\"/pay/co_1/check?token=ct_1&amp;lang=en\""));
         }
     }
@@ -161,6 +164,15 @@ fn n2_a_mail_is_promised_only_where_mails_are_sent() {
         let said = text(false, email);
         assert!(!said.contains("We will write") && !said.contains("Write to me"), "{said}");
     }
+}
+
+/// A payment may wait for a person for days.
+#[test]
+fn n2_a_time_that_is_not_of_today_has_its_date() {
+    let page = with_progress(IntentState::Confirming);
+    assert!(visible(&page.render_status()).contains("We last asked the bank: 10:00:20 UTC."));
+    let page = Page { today: "2026-12-02".into(), ..page };
+    assert!(visible(&page.render_status()).contains("We last asked the bank: 2026-11-30 10:00:20 UTC."));
 }
 
 /// A typing error in it would have nobody told. The page with the form looks at nothing by itself: it is typed in peace.

@@ -71,6 +71,7 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
             attempts: None,
             journal: None,
         },
+        today: "2026-11-30".into(),
         email: None,
         return_url: Some("https://shop.example/back".into()),
         tokenize_url: "https://bank.example/v3/tokens".into(),
@@ -174,7 +175,9 @@ fn the_status_page_only_reads() {
     for state in STATES {
         let html = open(state).render_status();
         assert!(html.contains(&format!("data-state=\"{}\"", state.as_str())));
-        assert!(!html.contains("<script") && !html.contains("cc-number"));
+        assert_eq!(html.matches("<script").count(), 1, "it writes times by the shopper's clock");
+        assert!(html.contains(&format!("<script nonce=\"n0nce\">{}", super::clock::SCRIPT)));
+        assert!(!html.contains("cc-number"));
         let waits = [
             IntentState::Processing,
             IntentState::RequiresAction,
@@ -233,6 +236,25 @@ fn both_languages_write_the_amount_their_way() {
     };
     assert!(button(Lang::Ru).contains("Оплатить 1\u{a0}500,00\u{a0}₽"));
     assert!(button(Lang::En).contains("Pay ₽1,500.00"));
+}
+
+/// Also after the bank's page, and on another device by the link that is to be kept.
+#[test]
+fn a_page_leads_on_in_its_own_language_and_to_itself_in_the_other() {
+    for lang in Lang::ALL {
+        let mut page = Page { mails: true, ..page(lang, CheckoutStatus::Open, IntentState::Confirming) };
+        page.checkout.url = "https://pay.example/pay/co_1?token=ct_1".into();
+        for (html, own) in [(page.render_pay(), ""), (page.render_status(), "/status")] {
+            let links = html.split("\"/pay/").skip(1).chain(html.split("https://pay.example/pay/").skip(1));
+            let links: Vec<_> = links.map(|link| link.split('"').next().unwrap()).collect();
+            let here = format!("lang={}", lang.tag());
+            let (own_language, others): (Vec<&str>, Vec<&str>) =
+                links.iter().partition(|link| link.ends_with(&here));
+            assert!(own_language.len() >= 4, "{links:?}");
+            let other = format!("co_1{own}?token=ct_1&amp;lang={}", lang.other().tag());
+            assert_eq!(others, [other.as_str()], "the switch");
+        }
+    }
 }
 
 #[test]

@@ -205,6 +205,7 @@ impl Offer {
             version: checkout.version,
             amount: checkout.amount,
             method: Method::CardToken(token.to_owned()),
+            lang: None,
             email: None,
         }
     }

@@ -75,7 +75,7 @@ async fn pay_at_bank(app: &App, id: &str, address: &Address, body: Body) -> Resu
     let Some((intent, key, submit)) = form.read() else {
         return Ok(say(shown, Notice::Refused, StatusCode::BAD_REQUEST, &status));
     };
-    let submitted = submit::submit_as(app, &shown.caller, &intent, key, submit).await;
+    let submitted = submit::submit_as(app, &shown.caller, &intent, key, submit, address.known).await;
     let shown = load(app, id, address).await?;
     match submitted.map_err(|error| (Refusal::of(&error), error)) {
         Ok(_) if is_paid_by_card(&shown) => Ok(tell(shown, Notice::CardElsewhere, &status)),

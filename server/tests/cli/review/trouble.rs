@@ -272,6 +272,7 @@ impl Stage {
             version: checkout.version,
             amount: checkout.amount,
             method: Method::CardToken(self.card().await),
+            lang: None,
             email: None,
         };
         let SubmitOutcome::Claimed(claim) = engine.submit(submission).await.unwrap() else {
