@@ -147,6 +147,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
         mails: false,
         no_email: None,
         asks_email: false,
+        out_of_tries: false,
         notice: None,
     }
 }

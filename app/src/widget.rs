@@ -18,7 +18,8 @@ use crate::{
         signals,
     },
     form::Form,
-    visit::{Command, Event, Past, Visit},
+    stage::Note,
+    visit::{Command, Event, Past, Reply, Visit},
     wire::Terms,
 };
 
@@ -129,6 +130,11 @@ impl Running {
             Command::Submit(form) => {
                 if let Some(terms) = running.page.terms() {
                     Self::send(running, Request::Pay(form, terms));
+                } else {
+                    // Somebody made the page's own fields unreadable. The press is answered once it is taken.
+                    let refused = Event::Replied(Reply::NotSent(Note::Refused));
+                    let running = running.clone();
+                    spawn_local(async move { Self::handle(&running, refused) });
                 }
             }
             Command::Ask => {

@@ -42,8 +42,12 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The part of a [`contract::PaymentIntent`] that is shown.
-    pub fn read(answer: &impl Answer) -> Option<Self> {
+    /// The part of a [`contract::PaymentIntent`] that is shown; `None` where it is not the intent that was asked about: somebody on
+    /// the way may answer in our place.
+    pub fn read(answer: &impl Answer, intent: &str) -> Option<Self> {
+        if answer.text(&["id"])? != intent {
+            return None;
+        }
         let extra = answer.text(&["extra_charge"]);
         let name = answer.text(&["state"])?;
         let created = Some(IntentState::Created).filter(|created| created.as_str() == name);

@@ -62,7 +62,7 @@ fn intent() -> PaymentIntent {
 
 #[test]
 fn the_shown_part_of_an_intent_is_read_from_the_wire_type() {
-    let seen = Seen::read(&on_the_wire(&intent())).unwrap();
+    let seen = Seen::read(&on_the_wire(&intent()), "pi_1").unwrap();
     assert_eq!(seen.state, IntentState::Declined);
     assert_eq!(seen.last4.as_deref(), Some("4600"));
     assert_eq!(seen.decline.as_deref(), Some("insufficient_funds"));
@@ -79,16 +79,16 @@ fn the_shown_part_of_an_intent_is_read_from_the_wire_type() {
         next_action: None,
         ..intent()
     };
-    let seen = Seen::read(&on_the_wire(&bare)).unwrap();
+    let seen = Seen::read(&on_the_wire(&bare), "pi_1").unwrap();
     assert_eq!(seen, Seen::bare(IntentState::Created));
 }
 
 #[test]
 fn a_page_that_thanks_for_one_charge_is_made_anew_where_there_is_another() {
     let mut paid = PaymentIntent { state: IntentState::Succeeded, behind: false, ..intent() };
-    assert!(!Seen::read(&on_the_wire(&paid)).unwrap().behind);
+    assert!(!Seen::read(&on_the_wire(&paid), "pi_1").unwrap().behind);
     paid.extra_charge = Some(ExtraCharge::ToBeReturned);
-    let seen = Seen::read(&on_the_wire(&paid)).unwrap();
+    let seen = Seen::read(&on_the_wire(&paid), "pi_1").unwrap();
     assert_eq!((seen.behind, seen.extra.as_deref()), (true, Some("to_be_returned")));
     for extra in [ExtraCharge::ToBeReturned, ExtraCharge::Returned, ExtraCharge::InReview] {
         assert_eq!(serde_json::to_value(extra).unwrap(), extra.as_str(), "as the page has it");
@@ -102,26 +102,29 @@ fn r25_a_page_that_shows_another_sum_than_was_charged_is_made_anew() {
         [("1500.00", "RUB", false), ("1499.00", "RUB", true), ("1500.00", "KZT", true)]
     {
         paid.charged = Some(Amount::new(value, currency));
-        assert_eq!(Seen::read(&on_the_wire(&paid)).unwrap().behind, behind, "{value} {currency}");
+        assert_eq!(Seen::read(&on_the_wire(&paid), "pi_1").unwrap().behind, behind, "{value} {currency}");
     }
 }
 
 #[test]
 fn a_payment_is_stuck_that_is_held_or_could_not_be_passed_on() {
-    let stuck =
-        |progress: Value| Seen::read(&json!({"state": "processing", "progress": progress})).unwrap().stuck;
+    let stuck = |progress: Value| {
+        Seen::read(&json!({"id": "pi_1", "state": "processing", "progress": progress}), "pi_1").unwrap().stuck
+    };
     assert!(stuck(json!({"held": true})) && stuck(json!({"unreached_until": "2026-11-30T11:00:00Z"})));
     assert!(!stuck(json!({"held": false})) && !stuck(Value::Null));
 }
 
 #[test]
 fn what_cannot_be_read_is_no_answer() {
-    assert_eq!(Seen::read(&Value::Null), None);
-    assert_eq!(Seen::read(&json!({"state": "a_later_state"})), None);
-    let sly = json!({"state": "requires_action", "next_action": {"url": "javascript:alert(1)"}});
-    assert_eq!(Seen::read(&sly).unwrap().bank_url, None);
+    assert_eq!(Seen::read(&Value::Null, "pi_1"), None);
+    assert_eq!(Seen::read(&json!({"id": "pi_1", "state": "a_later_state"}), "pi_1"), None);
+    let sly =
+        json!({"id": "pi_1", "state": "requires_action", "next_action": {"url": "javascript:alert(1)"}});
+    assert_eq!(Seen::read(&sly, "pi_1").unwrap().bank_url, None);
     for state in STATES {
-        assert_eq!(Seen::read(&json!({"state": state})), Some(Seen::bare(state)));
+        assert_eq!(Seen::read(&json!({"id": "pi_1", "state": state}), "pi_1"), Some(Seen::bare(state)));
+        assert_eq!(Seen::read(&json!({"state": state}), "pi_1"), None, "nobody's");
     }
 }
 

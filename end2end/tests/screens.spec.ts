@@ -4,7 +4,7 @@ import { ASKS_3DS, GOOD, NO_FUNDS, OTHER_GOOD } from '../helpers/cards.ts';
 import { Gate, NEWS, SUBMIT, TOKENS, WASM, heldBack } from '../helpers/gate.ts';
 import { Bank } from '../helpers/bank.ts';
 import { Merchant } from '../helpers/merchant.ts';
-import { PayPage } from '../helpers/pay_page.ts';
+import { PayPage, plain } from '../helpers/pay_page.ts';
 import { Payonce } from '../helpers/server.ts';
 import { inspect } from '../helpers/screens.ts';
 import { buy, expectShopSays } from '../helpers/shop.ts';
@@ -109,7 +109,22 @@ test('screens of terms that changed', async ({ page, merchant, watch }) => {
   await merchant.offer({ order_id: checkout.order_id, rubles: 1700, description: 'Кофемолка Bravo с гравировкой' });
   await pay.pay(GOOD);
   await pay.expectState('changed');
+  await expect(pay.screens).toContainText('Новое описание: Кофемолка Bravo с гравировкой');
+  expect(plain(await pay.screens.innerText())).toContain('Новая сумма: 1 700,00 ₽');
   await inspect(page, 'changed');
+
+  // What is agreed to is what the page then says, its title included; a description may go as well.
+  await pay.screens.getByText('Продолжить').click();
+  await expect(pay.root.locator('h1')).toHaveText('Кофемолка Bravo с гравировкой');
+  expect(plain(await page.title())).toBe('Оплата 1 700,00 ₽');
+  await merchant.offer({ order_id: checkout.order_id, rubles: 1700, description: undefined });
+  await pay.pay(GOOD);
+  await pay.expectState('changed');
+  await expect(pay.screens).toContainText(`Новое описание: Заказ № ${checkout.order_id}`);
+  await expect(pay.screens.getByText('Новая сумма')).toBeHidden();
+  await pay.screens.getByText('Продолжить').click();
+  await expect(pay.root.locator('h1')).toHaveText(`Заказ № ${checkout.order_id}`);
+  await expect(pay.root.locator('.what p')).toBeHidden();
 });
 
 test('screens of results', async ({ page, merchant, newDevice }) => {

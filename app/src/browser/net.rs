@@ -87,17 +87,20 @@ pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Reply {
     ];
     match fetch(&path, Some(body), &headers).await {
         Some(answer) => {
-            PageElements::paint(&answer.body.0);
-            read_reply(answer.status, answer.code().as_deref(), &answer.body)
+            let reply = read_reply(answer.status, answer.code().as_deref(), &answer.body, &server.intent);
+            if let Reply::Seen(_) = reply {
+                PageElements::paint(&answer.body.0);
+            }
+            reply
         }
         None => Reply::Lost,
     }
 }
 
 /// Only what we say ourselves is believed: a success with a state, or a code that says that nothing was done (R10).
-fn read_reply(status: u16, code: Option<&str>, answer: &impl Answer) -> Reply {
+fn read_reply(status: u16, code: Option<&str>, answer: &impl Answer, intent: &str) -> Reply {
     match (status, code) {
-        (200..300, _) => Seen::read(answer).map_or(Reply::Lost, Reply::Seen),
+        (200..300, _) => Seen::read(answer, intent).map_or(Reply::Lost, Reply::Seen),
         (_, Some("checkout_changed")) => Offer::read(answer).map_or(Reply::Behind, Reply::Changed),
         (_, Some("order_paid" | "intent_in_progress" | "checkout_not_open")) => Reply::Behind,
         (_, Some("rate_limited")) => Reply::NotSent(Note::Busy),
@@ -126,7 +129,7 @@ pub(crate) async fn release(server: &Server) -> Option<Seen> {
 async fn look(server: &Server, below: &str, body: Option<String>) -> Option<Seen> {
     let path = format!("/v1/payment_intents/{}{below}", server.intent);
     let answer = fetch(&path, body, &[("Authorization", &bearer(server))]).await?;
-    let seen = Seen::read(&answer.body).filter(|_| (200..300).contains(&answer.status))?;
+    let seen = Seen::read(&answer.body, &server.intent).filter(|_| (200..300).contains(&answer.status))?;
     PageElements::paint(&answer.body.0);
     Some(seen)
 }
@@ -191,9 +194,12 @@ mod tests {
 
     #[test]
     fn r10_only_a_definite_answer_of_ours_is_one() {
-        let silent = |status, answer: Value| read_reply(status, None, &answer);
-        let coded = |status, code: &str| read_reply(status, Some(code), &json!({"code": code}));
-        assert!(matches!(silent(202, json!({"state": "confirming"})), Reply::Seen(_)));
+        let silent = |status, answer: Value| read_reply(status, None, &answer, "pi_1");
+        let coded = |status, code: &str| read_reply(status, Some(code), &json!({"code": code}), "pi_1");
+        assert!(matches!(silent(202, json!({"id": "pi_1", "state": "confirming"})), Reply::Seen(_)));
+        for stranger in [json!({"state": "declined"}), json!({"id": "pi_2", "state": "declined"})] {
+            assert!(matches!(silent(200, stranger), Reply::Lost), "of another intent, or of nobody's");
+        }
         assert!(matches!(silent(200, Value::Null), Reply::Lost));
         for status in [400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502] {
             assert!(matches!(silent(status, Value::Null), Reply::Lost), "{status} of somebody on the way");
@@ -211,7 +217,7 @@ mod tests {
         );
         assert!(matches!(coded(404, "not_found"), Reply::NotSent(Note::Refused)));
         let blamed = |field: &str| {
-            read_reply(422, Some("invalid_field"), &json!({"code": "invalid_field", "field": field}))
+            read_reply(422, Some("invalid_field"), &json!({"code": "invalid_field", "field": field}), "pi_1")
         };
         assert!(matches!(blamed("amount"), Reply::NotSent(Note::Refused)));
         assert!(matches!(blamed("customer.email"), Reply::FieldRefused(Wrong::EmailForm)));

@@ -174,6 +174,13 @@ impl PageElements {
         self.one(selector).and_then(|element| element.text_content()).unwrap_or_default()
     }
 
+    /// The title names the sum.
+    pub(super) fn retitle(old: &str, new: &str) {
+        if let Some(document) = document() {
+            document.set_title(&document.title().replace(old, new));
+        }
+    }
+
     /// The true state, from the server.
     pub(crate) fn reload() {
         if let Some(window) = web_sys::window() {

@@ -39,14 +39,31 @@ pub(crate) fn show(page: &PageElements, visit: &Visit, before: &Before) {
 /// Puts the new terms in place of the old. The button is pressed anew, so they are agreed to anew.
 pub(crate) fn adopt(page: &PageElements, offer: &Offer) {
     let amount = signals::amount(&offer.terms.amount, &lang());
+    PageElements::retitle(&page.words(SUM), &amount);
     for slot in ["amount", "pay-amount"] {
         fill(page, slot, Some(amount.clone()));
     }
-    if let Some(description) = &offer.description {
-        fill(page, "what", Some(description.clone()));
-    }
+    fill(page, "what", Some(what(page, offer)));
+    page.each(ORDER_LINE, &mut |line| line.set_hidden(offer.description.is_none()));
     fill(page, "intent", Some(offer.intent.clone()));
     page.adopt(offer);
+}
+
+/// The sum in the head of the page, and the line that is its heading where there is no description.
+const SUM: &str = ".sum";
+const ORDER_LINE: &str = "[data-with=description]";
+
+/// What is paid for.
+fn what(page: &PageElements, offer: &Offer) -> String {
+    offer.description.clone().unwrap_or_else(|| page.words(ORDER_LINE))
+}
+
+/// What is new in the offer stands on its screen, and what was agreed to stays in the head.
+fn show_offer(page: &PageElements, offer: &Offer) {
+    let (amount, what) = (signals::amount(&offer.terms.amount, &lang()), what(page, offer));
+    let same = what == page.words("[data-slot=what]");
+    fill(page, "new-amount", (same || amount != page.words(SUM)).then_some(amount));
+    fill(page, "new-what", (!same).then_some(what));
 }
 
 fn show_stage(page: &PageElements, visit: &Visit) {
@@ -75,9 +92,7 @@ fn show_stage(page: &PageElements, visit: &Visit) {
             }
         }
         Stage::Ready | Stage::Invalid(_) | Stage::Submitting | Stage::Checking | Stage::Elsewhere => {}
-        Stage::Changed(offer) => {
-            fill(page, "new-amount", Some(signals::amount(&offer.terms.amount, &lang())))
-        }
+        Stage::Changed(offer) => show_offer(page, offer),
     }
 }
 
@@ -102,8 +117,8 @@ fn show_other_way(page: &PageElements, visit: &Visit) {
 /// When we asked last, and when we ask next.
 fn show_questions(page: &PageElements, visit: &Visit) {
     let Some(pause_s) = visit.pause_s() else { return };
-    fill(page, "checked", Some(signals::time_of_day(&lang())));
-    fill(page, "next", Some(pause_s.to_string()));
+    fill(page, "checked", Some(signals::time_of_day(0, &lang())));
+    fill(page, "next", Some(signals::time_of_day(pause_s, &lang())));
 }
 
 fn show_wrongs(page: &PageElements, stage: &Stage) {

@@ -5,7 +5,7 @@ use js_sys::{Array, Date, Function, Intl, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{CustomEvent, EventTarget, PageTransitionEvent, StorageEvent};
 
-use super::{memory::Memory, net::Body};
+use super::{memory::Memory, net::Body, page::PageElements};
 use crate::{card::Month, visit::Event, wire::Seen};
 
 /// Listens for as long as the page lives.
@@ -21,7 +21,8 @@ pub(crate) fn listen(memory: &Memory, page: &EventTarget, handle: impl Fn(Event)
                 handle(Event::Restored);
             }
         } else if let Some(told) = event.dyn_ref::<CustomEvent>() {
-            handle(Event::Told(Seen::read(&Body(told.detail()))));
+            let intent = PageElements::find().map(|page| page.intent()).unwrap_or_default();
+            handle(Event::Told(Seen::read(&Body(told.detail()), &intent)));
         } else if event
             .dyn_ref::<StorageEvent>()
             .is_none_or(|stored| stored.key().is_none_or(|key| key == name))
@@ -50,9 +51,10 @@ pub(crate) fn this_month() -> Month {
     Month::new(now.get_full_year(), now.get_month() + 1)
 }
 
-/// The time of day as the shopper's language writes it.
-pub(crate) fn time_of_day(lang: &str) -> String {
-    Date::new_0().to_locale_time_string(lang).into()
+/// The time of day so many seconds from now, as the page's script writes it.
+pub(crate) fn time_of_day(in_s: u32, lang: &str) -> String {
+    let at = Date::new(&(Date::now() + f64::from(in_s) * 1000.0).into());
+    at.to_locale_time_string(if lang == "en" { "en-GB" } else { lang }).into()
 }
 
 /// An amount as the server writes it: the browser knows the languages' rules too.

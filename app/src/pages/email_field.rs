@@ -22,7 +22,9 @@ pub(super) fn EmailField(
     let value = page.no_email.clone().or_else(|| page.email.clone());
     view! {
         <div class="field">
-            <label for=field.id()>{page.say(label)}</label>
+            <label for=field.id()>
+                {page.say(label)}" "<span class="muted small">{page.say("field-optional")}</span>
+            </label>
             <input
                 id=field.id()
                 name="email"

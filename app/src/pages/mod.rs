@@ -93,6 +93,8 @@ pub struct Page {
     pub no_email: Option<String>,
     /// Whether the page was opened to type another address than the one that is known.
     pub asks_email: bool,
+    /// Whether the order was tried as often as it may be: no new try can be begun.
+    pub out_of_tries: bool,
     /// What came of a form that was posted without scripts.
     pub notice: Option<Notice>,
 }

@@ -13,10 +13,9 @@ pub(super) fn Order(
     page: Arc<Page>,
 ) -> impl IntoView {
     let order = page.lang.say_with("order-line", "order", &page.checkout.order_id);
-    let (heading, below) = match &page.checkout.description {
-        Some(description) => (description.clone(), Some(order)),
-        None => (order, None),
-    };
+    let description = page.checkout.description.clone();
+    let no_description = description.is_none();
+    let heading = description.unwrap_or_else(|| order.clone());
     view! {
         <header class="shop">
             <bdi>{page.shop_name.clone()}</bdi>
@@ -26,7 +25,9 @@ pub(super) fn Order(
                 <h1>
                     <bdi data-slot="what">{heading}</bdi>
                 </h1>
-                {below.map(|below| view! { <p class="muted">{below}</p> })}
+                <p class="muted" data-with="description" hidden=no_description>
+                    {order}
+                </p>
             </div>
             <p class="sum" data-slot="amount">
                 {page.amount()}

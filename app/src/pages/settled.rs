@@ -13,7 +13,12 @@ pub(super) fn Onward(
     page: Arc<Page>,
 ) -> impl IntoView {
     let closed = page.is_closed();
-    let again = (!closed).then(|| {
+    let out_of_tries = page.out_of_tries && !closed;
+    // The notice of a form that was posted says the same.
+    let no_try = (out_of_tries && page.notice.is_none()).then(|| {
+        view! { <p class="muted">{page.say("note-too-many-tries")}</p> }
+    });
+    let again = (!closed && !out_of_tries).then(|| {
         view! {
             <form method="post" data-open action=page.again_path() data-do="again">
                 <input type="hidden" name="previous" value=page.intent.id.clone() />
@@ -25,6 +30,7 @@ pub(super) fn Onward(
     });
     view! {
         {again}
+        {no_try}
         <p class="muted" data-closed hidden=!closed>
             {page.say("closed")}
         </p>

@@ -23,7 +23,7 @@ pub(super) fn Asking(
             <Slot lang message="checked" argument="time" name="checked" />
             " "
             <span data-with="next">
-                <Slot lang message="next-check" argument="seconds" name="next" />
+                <Slot lang message="next-check" argument="time" name="next" />
             </span>
         </p>
         <a class="button quiet" data-do="check" href=page.status_path()>

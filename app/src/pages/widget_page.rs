@@ -97,8 +97,11 @@ fn OwnScreens(page: Arc<Page>) -> impl IntoView {
             <Asking page=page.clone() />
         </Screen>
         <Screen page=page.clone() clone:page name="changed" mark=Mark::Waiting title="changed-title" lead="changed-lead">
-            <p>
+            <p data-with="new-amount">
                 <Slot lang=page.lang message="changed-now" argument="amount" name="new-amount" />
+            </p>
+            <p data-with="new-what">
+                <Slot lang=page.lang message="changed-what" argument="what" name="new-what" />
             </p>
             <a class="button" data-do="accept" href=page.pay_path()>
                 {page.say("changed-accept")}

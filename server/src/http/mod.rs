@@ -145,7 +145,7 @@ pub fn router(app: App) -> Router {
         .route(contract::PROBLEMS, get(problem::explain))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
-        .fallback(problem::not_found)
+        .fallback(pages::nowhere)
         .method_not_allowed_fallback(problem::method_not_allowed)
         .layer(middleware::from_fn(request_id))
         .with_state(app)

@@ -20,6 +20,7 @@ use super::{
     caller::{self, Caller},
     checkouts,
     payment_intents::{self, doubt, held, shopper_view},
+    problem,
 };
 use crate::{answers::rfc3339, ids, live::Watcher};
 
@@ -129,6 +130,12 @@ pub(super) fn is_for_people(request: &Request) -> bool {
     request.uri().path().starts_with("/pay/") && accepted.is_some_and(|types| types.contains("text/html"))
 }
 
+/// A path that nobody has: in words, where somebody may stand before it.
+pub(super) async fn nowhere(State(app): State<App>, request: Request) -> Response {
+    let error = problem::not_found().await;
+    if is_for_people(&request) { turn_away(&app, &request, &error) } else { error.into_response() }
+}
+
 /// The page that is shown in place of one that nobody made.
 pub(super) fn turn_away(app: &App, request: &Request, error: &ApiError) -> Response {
     message(app, Address::of(request.uri(), request.headers()).lang, error)
@@ -228,6 +235,7 @@ async fn page(
         mails: app.mails,
         no_email: None,
         asks_email: false,
+        out_of_tries: intent.number >= app.engine.settings.intents_per_checkout,
         notice: None,
     })
 }

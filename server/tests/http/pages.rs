@@ -127,6 +127,18 @@ async fn who_has_no_right_gets_a_page_that_says_so() {
 }
 
 #[tokio::test]
+async fn a_path_below_a_payment_that_nobody_has_is_told_in_words_to_people_and_as_a_problem_to_others() {
+    let world = World::start().await;
+    let checkout = world.checkout("1").await;
+    let path = world.page(&checkout).replacen('?', "/anything-else?", 1) + "&lang=ru";
+    let reply = world.get(&path).header("Accept", "text/html").send().await.expect(404);
+    assert!(reply.header("Content-Type").unwrap().starts_with("text/html"));
+    assert!(reply.text().contains("<html lang=\"ru\""), "{reply:?}");
+    world.get(&path).header("Accept", "application/json").send().await.problem(404, "not_found");
+    world.get("/v1/nothing").header("Accept", "text/html").send().await.problem(404, "not_found");
+}
+
+#[tokio::test]
 async fn attacks_27_32_36_the_browser_is_told_what_a_page_may_do() {
     let world = World::start().await;
     let checkout = world.checkout("1").await;

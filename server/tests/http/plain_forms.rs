@@ -260,6 +260,10 @@ async fn attack_23_where_no_try_is_left_the_form_says_so() {
         checkout = world.shown(&checkout).await;
     }
     world.pay(&checkout, DECLINED).await.expect(200);
+    for page in [pay_path(&world, &checkout), below(&world, &checkout, "status")] {
+        let html = world.get(&page).send().await.expect(200).text();
+        assert!(!html.contains("/again?"), "none is offered");
+    }
     let previous = text(&checkout["payment_intent"]["id"]).to_owned();
     let told = post(&world, &below(&world, &checkout, "again"), &[("previous", previous)]).await.expect(200);
     assert!(told.text().contains("There are no tries left for this order"), "{}", told.text());

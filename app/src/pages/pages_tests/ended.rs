@@ -30,6 +30,23 @@ fn a_new_try_is_offered_only_while_the_checkout_is_open() {
 }
 
 #[test]
+fn attack_23_a_page_that_is_read_anew_offers_no_try_where_none_is_left() {
+    for lang in Lang::ALL {
+        let tried = Page { out_of_tries: true, ..page(lang, CheckoutStatus::Open, IntentState::Declined) };
+        let noticed = Page { notice: Some(Notice::TooManyTries), ..tried.clone() };
+        for html in [tried.render_pay(), tried.render_status(), noticed.render_status()] {
+            assert!(!html.contains("/again"), "{html}");
+            assert_eq!(visible(&html).matches(&lang.say("note-too-many-tries")).count(), 1, "said, and once");
+        }
+        let last = Page { out_of_tries: true, ..page(lang, CheckoutStatus::Open, IntentState::Created) };
+        assert!(
+            !visible(&last.render_pay()).contains(&lang.say("note-too-many-tries")),
+            "the last can be paid"
+        );
+    }
+}
+
+#[test]
 fn a_paid_checkout_shows_its_facts_whatever_the_newest_intent_says() {
     let mut paid = page(Lang::Ru, CheckoutStatus::Paid, IntentState::Declined);
     paid.intent.payment_method =

@@ -37,6 +37,7 @@ fn a_receipt_is_promised_only_where_mails_are_sent() {
         for mails in [true, false] {
             let text = visible(&Page { lang, mails, ..open(IntentState::Created) }.render_pay());
             assert!(text.contains(&lang.say("field-email-only")), "{text}");
+            assert!(text.contains(&lang.say("field-optional")), "{text}");
             assert_eq!(text.contains(&lang.say("field-email")), mails, "{text}");
         }
     }

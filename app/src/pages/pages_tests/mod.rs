@@ -78,6 +78,7 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
         mails: false,
         no_email: None,
         asks_email: false,
+        out_of_tries: false,
         notice: None,
     }
 }
