@@ -25,10 +25,7 @@ pub(crate) fn paths() -> app::Assets {
 /// `GET /pkg/{file}`.
 pub(crate) async fn serve(Id(file): Id, headers: HeaderMap) -> Response {
     let name = format!("pkg/{file}");
-    let accepted =
-        headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let brotli = accepted.split(',').any(accepts_brotli);
-    let compressed = brotli.then(|| Site::get(&format!("{name}.br"))).flatten();
+    let compressed = takes_brotli(&headers).then(|| Site::get(&format!("{name}.br"))).flatten();
     let encoding = compressed.as_ref().map(|_| "br");
     let Some(found) = compressed.or_else(|| Site::get(&name)).filter(|_| !file.ends_with(".br")) else {
         return StatusCode::NOT_FOUND.into_response();
@@ -47,6 +44,12 @@ pub(crate) async fn serve(Id(file): Id, headers: HeaderMap) -> Response {
         response.headers_mut().insert(header::CONTENT_ENCODING, header::HeaderValue::from_static(encoding));
     }
     response
+}
+
+/// Whether the browser takes what is in brotli.
+pub(crate) fn takes_brotli(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    accepted.unwrap_or_default().split(',').any(accepts_brotli)
 }
 
 /// `br`, unless with a weight of nothing (RFC 9110, 12.5.3).

@@ -132,12 +132,7 @@ pub fn router(app: App) -> Router {
         .route("/v1/payment_intents/{id}/events", get(live::events))
         .route("/v1/payment_intents/{id}/release", post(live::release))
         .route("/v1/payment_intents/{id}/submit", post(submit::submit))
-        .route("/pay/{id}", get(pages::pay).post(pages::submit))
-        .route("/pay/{id}/again", get(pages::to_status).post(pages::again))
-        .route("/pay/{id}/check", get(pages::to_status).post(pages::check))
-        .route("/pay/{id}/email", get(pages::ask_email).post(pages::email))
-        .route("/pay/{id}/release", get(pages::to_status).post(pages::release))
-        .route("/pay/{id}/status", get(pages::status))
+        .merge(shoppers_pages())
         .layer(middleware::from_fn_with_state(app.clone(), rate::limit))
         // Not limited: a provider whose notifications are refused tells us nothing.
         .route("/v1/webhooks/yookassa/{merchant}/{secret}", post(notifications::yookassa))
@@ -149,6 +144,18 @@ pub fn router(app: App) -> Router {
         .method_not_allowed_fallback(problem::method_not_allowed)
         .layer(middleware::from_fn(request_id))
         .with_state(app)
+}
+
+/// Each is also a link that people keep.
+fn shoppers_pages() -> Router<App> {
+    Router::new()
+        .route("/pay/{id}", get(pages::pay).post(pages::submit))
+        .route("/pay/{id}/again", get(pages::to_status).post(pages::again))
+        .route("/pay/{id}/check", get(pages::to_status).post(pages::check))
+        .route("/pay/{id}/email", get(pages::ask_email).post(pages::email))
+        .route("/pay/{id}/release", get(pages::to_status).post(pages::release))
+        .route("/pay/{id}/status", get(pages::status))
+        .layer(middleware::from_fn(pages::compress))
 }
 
 /// Names each request, for problems and for support.

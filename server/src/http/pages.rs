@@ -1,5 +1,6 @@
 //! The shopper's pages. Opening one changes nothing; a plain form works where no script does.
 
+mod compress;
 mod forms;
 mod receipt;
 
@@ -24,6 +25,7 @@ use super::{
 };
 use crate::{answers::rfc3339, ids, live::Watcher};
 
+pub(super) use compress::compress;
 pub(super) use forms::{again, check, email, release, submit};
 use receipt::Receipt;
 

@@ -324,6 +324,35 @@ async fn a_page_and_its_style_are_small() {
     assert!(html.len() < 40 << 10, "{} bytes", html.len());
 }
 
+/// Streams and the API are left alone: a stream would be held back.
+#[tokio::test]
+async fn a_page_is_sent_in_brotli_to_whoever_takes_it_and_nothing_else_is() {
+    let world = World::start().await;
+    let checkout = world.checkout("1").await;
+    let path = world.page(&checkout) + "&lang=en";
+    let get = async |path: &str, takes: &str| world.get(path).header("Accept-Encoding", takes).send().await;
+    for page in [path.clone(), path.replacen('?', "/status?", 1), path.replace("ct_", "ct_x")] {
+        let short = get(&page, "gzip, deflate, br").await;
+        assert_eq!(short.header("Content-Encoding"), Some("br"));
+        assert_eq!(short.header("Vary"), Some("accept-encoding"));
+        assert!(short.bytes.len() < 10 << 10, "{} bytes", short.bytes.len());
+        let mut html = Vec::new();
+        brotli::BrotliDecompress(&mut short.bytes.as_slice(), &mut html).unwrap();
+        let html = String::from_utf8(html).unwrap();
+        assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>"), "{html}");
+        assert!(short.bytes.len() < html.len(), "{} of {} bytes", short.bytes.len(), html.len());
+        for takes in ["gzip", "br;q=0", "identity"] {
+            let plain = get(&page, takes).await;
+            assert_eq!(plain.header("Content-Encoding"), None, "{takes}");
+            assert!(plain.text().starts_with("<!doctype html>"));
+        }
+    }
+    world.call("HEAD", &path).header("Accept-Encoding", "br").send().await.expect(200);
+    let intent = format!("/v1/payment_intents/{}", text(&checkout["payment_intent"]["id"]));
+    let intent = world.get(&intent).header("Accept-Encoding", "br").bearer(text(&checkout["client_token"]));
+    assert_eq!(intent.send().await.expect(200).header("Content-Encoding"), None);
+}
+
 #[tokio::test]
 async fn a_plain_form_cannot_bring_a_card_and_leads_back_to_the_page() {
     let world = World::start().await;
