@@ -17,7 +17,7 @@ test("3-D Secure: the link leads to the bank's page, and after confirming there 
 
   await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
   await page.waitForURL(`${bank.url}/confirm/**`);
-  await expect(page.locator('.sum')).toContainText('1500.00');
+  await expect(page.locator('.sum')).toHaveText(/^1\s500,00\s₽$/);
   await page.getByRole('button', { name: 'Подтвердить' }).click();
   await page.waitForURL('**/pay/*/status?**');
   // Looked at as it came, not as it is after it has looked again.

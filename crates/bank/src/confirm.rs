@@ -13,6 +13,7 @@ use crate::bank::State;
 use crate::book::{Book, When};
 use crate::cards::{Card, Outcome};
 use crate::http::internal;
+use crate::money::Amount;
 use crate::payment_rows;
 use crate::payments::{Payment, Status};
 
@@ -86,6 +87,8 @@ fn apply(book: &Book<'_>, id: &str, decision: Decision) -> rusqlite::Result<Opti
 /// The words of the page in one language.
 struct Texts {
     lang: &'static str,
+    /// Between each three digits.
+    group: &'static str,
     title: &'static str,
     sandbox: &'static str,
     question: &'static str,
@@ -102,6 +105,7 @@ struct Texts {
 
 const ENGLISH: Texts = Texts {
     lang: "en",
+    group: ",",
     title: "Confirm the payment",
     sandbox: "Sandbox bank. No real money moves here.",
     question: "Do you confirm this payment?",
@@ -118,6 +122,7 @@ const ENGLISH: Texts = Texts {
 
 const RUSSIAN: Texts = Texts {
     lang: "ru",
+    group: "\u{a0}",
     title: "Подтверждение платежа",
     sandbox: "Банк-песочница. Настоящие деньги здесь не движутся.",
     question: "Подтверждаете этот платёж?",
@@ -156,11 +161,13 @@ impl Texts {
     }
 }
 
-const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem;
-color:#1a1a1a;background:#fff}h1{font-size:1.4rem}.sum{font-size:2rem;font-variant-numeric:tabular-nums;margin:0}
-button{font:inherit;display:block;width:100%;min-height:3rem;margin:.75rem 0;border:1px solid #595959;
-border-radius:.5rem;background:#fff;color:inherit;cursor:pointer}button[value=confirm]{background:#14532d;
-border-color:#14532d;color:#fff}:focus-visible{outline:3px solid #1d4ed8;outline-offset:2px}small{color:#595959}";
+const STYLE: &str = ":root{color-scheme:light dark;--ink:light-dark(#1a1a1a,#eceef2);--ground:light-dark(#fff,#16181d);
+--muted:light-dark(#595959,#a7afbc)}body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem;
+color:var(--ink);background:var(--ground)}a{color:light-dark(#1d4ed8,#a9b9ff)}h1{font-size:1.4rem}.sum{font-size:2rem;font-variant-numeric:tabular-nums;margin:0}
+button{font:inherit;display:block;width:100%;min-height:3rem;margin:.75rem 0;border:1px solid var(--muted);
+border-radius:.5rem;background:var(--ground);color:inherit;cursor:pointer}button[value=confirm]{background:#14532d;
+border-color:#14532d;color:#fff}:focus-visible{outline:3px solid light-dark(#1d4ed8,#a9b9ff);outline-offset:2px}
+small{color:var(--muted)}";
 
 fn page(payment: Option<&Payment>, texts: &Texts) -> Response {
     let status = if payment.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
@@ -194,9 +201,22 @@ fn page(payment: Option<&Payment>, texts: &Texts) -> Response {
     (status, headers, document).into_response()
 }
 
+/// As people write it: `1 500,00 ₽`, `RUB 1,500.00`.
+fn sum(amount: &Amount, texts: &Texts) -> String {
+    let (whole, hundredths) = (amount.minor / 100, amount.minor % 100);
+    let digits = whole.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    let whole = groups.join(texts.group);
+    match (texts.lang, amount.currency.as_str()) {
+        ("ru", "RUB") => format!("{whole},{hundredths:02}\u{a0}₽"),
+        ("ru", currency) => format!("{whole},{hundredths:02}\u{a0}{currency}"),
+        (_, currency) => format!("{currency}\u{a0}{whole}.{hundredths:02}"),
+    }
+}
+
 fn sheet(payment: &Payment, texts: &Texts) -> Markup {
     html! {
-        p class="sum" data-status=(payment.status.name()) { (payment.amount) }
+        p class="sum" data-status=(payment.status.name()) { (sum(&payment.amount, texts)) }
         @if let Some(description) = &payment.description {
             p { (description) }
         }
@@ -216,5 +236,21 @@ fn sheet(payment: &Payment, texts: &Texts) -> Markup {
                 p { a href=(url) { (texts.back) } }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_is_written_as_its_readers_expect() {
+        let written = |minor, currency: &str, texts| {
+            sum(&Amount { minor, currency: currency.to_owned() }, texts).replace('\u{a0}', " ")
+        };
+        assert_eq!(written(150_000, "RUB", &RUSSIAN), "1 500,00 ₽");
+        assert_eq!(written(123_456_789, "KZT", &RUSSIAN), "1 234 567,89 KZT");
+        assert_eq!(written(150_005, "RUB", &ENGLISH), "RUB 1,500.05");
+        assert_eq!(written(7, "USD", &ENGLISH), "USD 0.07");
     }
 }

@@ -101,7 +101,8 @@ async fn the_page_speaks_the_payers_language_and_changes_nothing() {
         );
         let html = page.text().await.unwrap();
         assert!(html.contains(&format!("<html lang=\"{lang}\">")) && html.contains(word), "{html}");
-        assert!(html.contains("1500.00 RUB") && html.contains("•••• 4477"), "{html}");
+        let sum = if lang == "ru" { "1\u{a0}500,00\u{a0}₽" } else { "RUB\u{a0}1,500.00" };
+        assert!(html.contains(sum) && html.contains("•••• 4477"), "{html}");
         assert!(!html.contains("<script"), "{html}");
     }
     assert_eq!(state(&bank, &pending).await, pending);
