@@ -123,10 +123,20 @@ fn read_mail(path: &Path, name: String, at: Timestamp) -> io::Result<Mail> {
         name,
         at,
         to: addresses(message.and_then(Message::to)),
-        from: addresses(message.and_then(Message::from)),
+        from: senders(message.and_then(Message::from)),
         subject: message.and_then(Message::subject).unwrap_or_default().to_owned(),
         text: message.and_then(|message| message.body_text(0)).unwrap_or_default().into_owned(),
     })
+}
+
+/// As a reader is shown them, by name.
+fn senders(of: Option<&Address<'_>>) -> String {
+    let named = |name: &str, address: &str| format!("{name} <{address}>");
+    let listed = of.into_iter().flat_map(Address::iter).filter_map(|one| {
+        let address = one.address()?;
+        Some(one.name().map_or_else(|| address.to_owned(), |name| named(name, address)))
+    });
+    listed.collect::<Vec<_>>().join(", ")
 }
 
 fn addresses(of: Option<&Address<'_>>) -> String {

@@ -30,7 +30,7 @@ async fn mails_are_listed_newest_first_and_shown_as_text() {
     let mail = shop.get("/shop/mailbox/new.eml", "ru").await;
     assert_eq!(mail.status, 200);
     assert!(mail.body.contains("Спасибо! &lt;b&gt;no&lt;/b&gt;"), "{}", mail.body);
-    assert!(mail.body.contains("shop@example.com"));
+    assert!(mail.body.contains("Зерно &lt;shop@example.com&gt;"), "{}", mail.body);
 }
 
 #[tokio::test]
