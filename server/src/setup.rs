@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use engine::{Engine, Gates, Ids, Listings, Seal, Settings, Vault};
+use engine::{Engine, Ids, Memory, Seal, Settings, Vault};
 use payment::{ProviderAccount, RetryPolicy};
 use providers::yookassa::YooKassa;
 use sha2::{Digest, Sha256};
@@ -51,8 +51,7 @@ pub async fn engine(config: &Config) -> Result<Engine> {
         clock: Arc::new(SystemClock),
         // Whoever serves puts the one there that its pages wait at.
         changes: Arc::new(Hub::default()),
-        listings: Listings::default(),
-        gates: Gates::default(),
+        memory: Memory::default(),
         vault: Arc::new(vault),
         settings: settings(&config.timing, &config.public_url),
     };

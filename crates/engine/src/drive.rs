@@ -19,6 +19,9 @@ use crate::{
 /// How far our clock and the provider's may be apart, either way: the margin of its key's window as well.
 pub(crate) const CLOCKS_DIFFER_MS: i64 = 3_600_000;
 
+/// How much too early a send may be dated by a clock that was behind: its object is looked for that much longer.
+const DATED_TOO_EARLY_MS: i64 = 86_400_000;
+
 /// Work in the holder's hands, and what the process's clocks showed before it was claimed.
 #[derive(Clone, Debug)]
 pub struct Claim {
@@ -73,6 +76,11 @@ impl Engine {
         }
         let stepped = self.step(claim, &mut hand).await?;
         self.call_a_person(claimed, &mut hand)?;
+        if hand.state.is_terminal() {
+            self.memory.unresolved.forget(claimed.operation.id);
+        } else {
+            self.memory.unresolved.meet(claimed.operation.id, claim.began);
+        }
         failpoint!("drive.answered");
         let commit = self.commit(claimed, hand, stepped);
         let (tenant, intent) = (&claimed.intent.tenant, claimed.intent.id);
@@ -169,7 +177,7 @@ impl Engine {
         if ours.iter().any(|seen| !seen.given_back) {
             stepped.absent_since = None;
         } else if (listing.complete || planted::is(Fault::IncompleteListingProves))
-            && self.is_evidence(claimed, listing.began)
+            && self.is_evidence(claimed, &listing)
         {
             let since = *stepped.absent_since.get_or_insert(listing.ended);
             if listing.began.since_ms(since) >= gap_ms || planted::is(Fault::OneListingProves) {
@@ -188,16 +196,18 @@ impl Engine {
     ) -> Result<Option<Arc<SharedListing>>, EngineError> {
         let claimed = &claim.work;
         let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
-        let (from, to) = self.span_of(claimed);
-        let from = from.min(self.proved_until(claimed).await?.plus_ms(-CLOCKS_DIFFER_MS));
+        let proved_until = self.proved_until(claimed).await?;
+        let from = first_sent_at(claimed).min(proved_until).plus_ms(-CLOCKS_DIFFER_MS);
+        // A clock that was behind at the send dates it too early.
+        let to = self.tokens_dead_at(claimed).plus_ms(DATED_TOO_EARLY_MS);
         let (span, keep_ms) = (widened(from, to), self.settings.listing_gap_ms);
-        Ok(match self.listings.find(&account, span, claimed.now, keep_ms) {
+        Ok(match self.memory.listings.find(&account, span, claimed.now, keep_ms) {
             Shared::Read(listing) => Some(listing),
             Shared::BeingRead => None,
             Shared::Unread(reading) => {
                 let read =
                     self.list_payments(&account, span, claim.time(), |seen| seen.intent.is_some()).await;
-                let listing = Arc::new(SharedListing::new(read, claimed.now, self.latest_now(claim)));
+                let listing = Arc::new(SharedListing::new(read, claim.time(), self.latest_now(claim)));
                 reading.keep(Arc::clone(&listing), self.clock.moments());
                 Some(listing)
             }
@@ -217,23 +227,23 @@ impl Engine {
         Ok(swept.0.swept_until)
     }
 
-    /// When its objects can have been made. The provider dates them by its own clock.
-    fn span_of(&self, claimed: &Claimed) -> (Timestamp, Timestamp) {
-        let (from, to) = (first_sent_at(claimed), self.tokens_dead_at(claimed));
-        (from.plus_ms(-CLOCKS_DIFFER_MS), to.plus_ms(CLOCKS_DIFFER_MS))
-    }
-
-    /// When no straggling send of a payment can take money any more: its card token is dead.
+    /// When no straggling send of a payment can take money any more, by the database: its card token is dead.
     pub(crate) fn tokens_dead_at(&self, claimed: &Claimed) -> Timestamp {
         first_sent_at(claimed).plus_ms(self.settings.token_life_ms + self.settings.token_margin_ms)
     }
 
-    /// Whether a listing that was not begun before `began` can be evidence of absence: nothing more was sent from then on, and what
-    /// had been sent was harmless.
-    pub(crate) fn is_evidence(&self, claimed: &Claimed, began: Timestamp) -> bool {
+    /// Whether a listing can be evidence of absence: nothing more was sent from when it was begun on, and what had been sent was
+    /// harmless. The database's clock may have been set since the first send: the time has to have passed before our eyes as well, or
+    /// before those of whoever found the first evidence (fault 31).
+    pub(crate) fn is_evidence(&self, claimed: &Claimed, listing: &SharedListing) -> bool {
+        let operation = &claimed.operation;
+        let life_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
+        let seen_dead = operation.absent_since.is_some()
+            || self.memory.unresolved.known_ms(operation.id, listing.moments) >= life_ms;
+        let dead = seen_dead && listing.began >= self.tokens_dead_at(claimed);
         self.provider.proves_absence()
-            && self.is_over(claimed, began)
-            && (began >= self.tokens_dead_at(claimed) || planted::is(Fault::ListingBeforeTokensDie))
+            && self.is_over(claimed, listing.began)
+            && (dead || planted::is(Fault::ListingBeforeTokensDie))
     }
 
     /// Whether nothing is sent for it from then on. Since when it is paid is not known, only that it is at the claim.
@@ -251,7 +261,7 @@ impl Engine {
         } else if hand.shows_hold {
             return Ok(());
         } else {
-            let over = self.hold_over_at(execute_until);
+            let over = self.over_at(execute_until);
             (over, format!("the provider does not show the money it held, and let go of by {over}"))
         };
         if claimed.now.since_ms(resolved_until) >= self.settings.review_after_ms {
@@ -260,10 +270,10 @@ impl Engine {
         Ok(())
     }
 
-    /// When no money is held any more of what was sent until then: it may have waited for the shopper before it was held.
-    fn hold_over_at(&self, execute_until: Timestamp) -> Timestamp {
+    /// When no money is held any more of what was made until then: it may have waited for the shopper before it was held.
+    pub(crate) fn over_at(&self, made_until: Timestamp) -> Timestamp {
         let pending_ms = self.provider.pending_ends_after_ms().unwrap_or(0);
-        execute_until.plus_ms(pending_ms + self.provider.hold_ends_after_ms())
+        made_until.plus_ms(pending_ms + self.provider.hold_ends_after_ms())
     }
 
     fn commit(&self, claimed: &Claimed, hand: InHand, stepped: Stepped) -> Commit {

@@ -18,6 +18,7 @@ mod shared_listing;
 mod shopper;
 mod submit;
 mod sweep;
+mod unresolved;
 mod vault;
 mod worker;
 mod write;
@@ -30,6 +31,10 @@ use store::{
     Answer, CheckoutRecord, Directory, IntentRecord, MerchantRecord, NewIds, Store, StoreError, Tenant,
 };
 
+use shared_listing::Listings;
+use sweep::Gates;
+use unresolved::Unresolved;
+
 pub use checkouts::{CheckoutOutcome, IntentOutcome};
 pub use clock::{Clock, Moments};
 pub use drive::{Claim, Driven};
@@ -40,10 +45,9 @@ pub use inbox::announcement;
 pub use look::Looked;
 pub use outbox::{Again, Delivery, Mail, Sender, Webhook};
 pub use review::{Grounds, MAX_REVIEW_ITEMS, Resolved, Unaskable, Verdict, item_id};
-pub use shared_listing::Listings;
 pub use shopper::Released;
 pub use submit::{Submission, SubmitOutcome};
-pub use sweep::{Gates, LeftAccount, Swept};
+pub use sweep::{LeftAccount, Swept};
 pub use vault::{ClientToken, Seal, SealError, Vault};
 
 /// Ids and randomness, passed in.
@@ -124,6 +128,17 @@ pub enum EngineError {
     UnknownProvider(String),
 }
 
+/// What a process keeps in memory: how long it has known what it waits for, which no clock that is set tells.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// What was read lately of providers' listings.
+    listings: Listings,
+    /// Since when each gate is known.
+    gates: Gates,
+    /// Since when each payment is known to have no result.
+    unresolved: Unresolved,
+}
+
 /// The use cases.
 #[derive(Clone)]
 pub struct Engine {
@@ -143,10 +158,8 @@ pub struct Engine {
     pub clock: Arc<dyn Clock>,
     /// Hears of changes.
     pub changes: Arc<dyn Changes>,
-    /// What was read lately of providers' listings.
-    pub listings: Listings,
-    /// Since when this process knows of each gate.
-    pub gates: Gates,
+    /// What this process has seen. Nothing that money depends on is lost with it.
+    pub memory: Memory,
     /// Seals and tokens.
     pub vault: Arc<Vault>,
     /// Settings.

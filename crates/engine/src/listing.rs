@@ -4,10 +4,8 @@
 use payment::{ObjectId, Observation, RefundObservation, Timestamp};
 use providers::{Account, Page, Span};
 
-use crate::{Engine, Moments};
+use crate::{Engine, Moments, drive::CLOCKS_DIFFER_MS};
 
-/// How far apart two clocks seem that agree, ms: one is told in seconds, and the answer took its time.
-const DATES_DIFFER_MS: i64 = 5_000;
 /// Most pages of a listing read at once; what is beyond makes it incomplete.
 const MAX_PAGES: usize = 500;
 
@@ -43,8 +41,8 @@ impl<O> Listing<O> {
         Self { objects: Vec::new(), complete: false, retry_after_ms: None }
     }
 
-    /// Takes a page that came by `now`; where the next one begins. Clocks that are further apart than `agree_ms` make it prove nothing.
-    fn take(&mut self, page: Page<O>, now: Timestamp, agree_ms: i64, flaws: &mut Flaws) -> Option<String> {
+    /// Takes a page that came by `now`; where the next one begins.
+    fn take(&mut self, page: Page<O>, now: Timestamp, flaws: &mut Flaws) -> Option<String> {
         match page {
             Page::Failed { retry_after_ms } => {
                 self.retry_after_ms = retry_after_ms;
@@ -52,7 +50,7 @@ impl<O> Listing<O> {
             }
             Page::Objects { objects, unreadable, next, at } => {
                 flaws.unreadable += unreadable;
-                flaws.apart_ms = flaws.apart_ms.or(apart_ms(now, at, agree_ms));
+                flaws.apart_ms = flaws.apart_ms.or(apart_ms(now, at));
                 self.objects.extend(objects);
                 self.complete = next.is_none() && flaws.unreadable == 0 && flaws.apart_ms.is_none();
                 next
@@ -73,7 +71,7 @@ impl Engine {
         let (mut listing, mut flaws, mut cursor) = (Listing::empty(), Flaws::default(), None::<String>);
         for _ in 0..MAX_PAGES {
             let page = self.provider.list(account, span, cursor.as_deref()).await;
-            cursor = listing.take(page, self.latest(time), self.clocks_agree_ms(), &mut flaws);
+            cursor = listing.take(page, self.latest(time), &mut flaws);
             listing.objects.retain(&wanted);
             if cursor.is_none() {
                 break;
@@ -94,19 +92,13 @@ impl Engine {
         let (mut listing, mut flaws, mut cursor) = (Listing::empty(), Flaws::default(), None::<String>);
         for _ in 0..MAX_PAGES {
             let page = self.provider.list_refunds(account, Some(of), span, cursor.as_deref()).await;
-            cursor = listing.take(page, self.latest(time), self.clocks_agree_ms(), &mut flaws);
+            cursor = listing.take(page, self.latest(time), &mut flaws);
             if cursor.is_none() {
                 break;
             }
         }
         flaws.tell(account);
         listing
-    }
-
-    /// How far the clocks may be apart in a listing that proves absence, ms: it is begun when tokens are dead by our clock, with a margin
-    /// that has to cover an error as a payment was sent and another one now, the other way. A `Date` is told in seconds.
-    fn clocks_agree_ms(&self) -> i64 {
-        (self.settings.token_margin_ms / 2).max(DATES_DIFFER_MS)
     }
 
     /// What time it is by the database, at the latest: what has passed since is never taken for less than it is.
@@ -128,8 +120,8 @@ impl Flaws {
 }
 
 /// How far our clock is ahead of the provider's, where that is too far, either way, ms. A provider that does not tell the time is believed.
-pub(crate) fn apart_ms(now: Timestamp, theirs: Option<Timestamp>, agree_ms: i64) -> Option<i64> {
-    theirs.map(|at| now.since_ms(at)).filter(|ahead_ms| ahead_ms.abs() > agree_ms)
+pub(crate) fn apart_ms(now: Timestamp, theirs: Option<Timestamp>) -> Option<i64> {
+    theirs.map(|at| now.since_ms(at)).filter(|ahead_ms| ahead_ms.abs() > CLOCKS_DIFFER_MS)
 }
 
 pub(crate) fn tell_apart(account: &Account, apart_ms: i64) {
@@ -137,7 +129,7 @@ pub(crate) fn tell_apart(account: &Account, apart_ms: i64) {
     tracing::error!(
         account = %account.id,
         "this machine's clock or the provider's is wrong by {minutes} minutes (ours is {ahead}): until it is right no listing proves that \
-         a payment does not exist; and none lifts a gate if that is more than an hour"
+         a payment does not exist, and none lifts a gate"
     );
 }
 
@@ -148,9 +140,9 @@ mod tests {
     #[test]
     fn fault_31_clocks_agree_or_are_apart_either_way() {
         let (now, hour) = (Timestamp(1_800_000_000_000), 3_600_000);
-        let by = |ahead_ms: i64| apart_ms(now, Some(now.plus_ms(-ahead_ms)), hour);
+        let by = |ahead_ms: i64| apart_ms(now, Some(now.plus_ms(-ahead_ms)));
         assert_eq!([by(0), by(hour), by(-hour)], [None; 3]);
         assert_eq!([by(hour + 1), by(-hour - 1)], [Some(hour + 1), Some(-hour - 1)]);
-        assert_eq!(apart_ms(now, None, hour), None);
+        assert_eq!(apart_ms(now, None), None);
     }
 }

@@ -9,7 +9,10 @@ use std::{
 use payment::{IntentId, Observation, Timestamp};
 use providers::{Account, Span};
 
-use crate::{Moments, listing::Listing};
+use crate::{
+    Moments,
+    listing::{Listing, OurTime},
+};
 
 /// Spans reach out to whole hours, so that operations of about the same time ask for the same one.
 const HOUR_MS: i64 = 3_600_000;
@@ -22,6 +25,8 @@ const MAX_KEPT: usize = 200_000;
 pub(crate) struct SharedListing {
     /// Not begun before this.
     pub(crate) began: Timestamp,
+    /// What the process's clocks showed then.
+    pub(crate) moments: Moments,
     /// Read to its end by then.
     pub(crate) ended: Timestamp,
     /// Whether everything was read: only then it proves anything by what it does not hold.
@@ -32,7 +37,8 @@ pub(crate) struct SharedListing {
 }
 
 impl SharedListing {
-    pub(crate) fn new(read: Listing<Observation>, began: Timestamp, ended: Timestamp) -> Self {
+    pub(crate) fn new(read: Listing<Observation>, time: OurTime, ended: Timestamp) -> Self {
+        let OurTime { now: began, began: moments } = time;
         let Listing { objects, complete, retry_after_ms } = read;
         let mut of = HashMap::<IntentId, Vec<Observation>>::new();
         for seen in objects {
@@ -40,7 +46,7 @@ impl SharedListing {
                 of.entry(intent).or_default().push(seen);
             }
         }
-        Self { began, ended, complete, retry_after_ms, of }
+        Self { began, moments, ended, complete, retry_after_ms, of }
     }
 
     /// The objects that name an intent.
@@ -184,7 +190,7 @@ mod tests {
 
     fn read(began: i64, ended: i64, retry_after_ms: Option<i64>) -> SharedListing {
         let read = Listing { objects: Vec::new(), complete: true, retry_after_ms };
-        SharedListing::new(read, Timestamp(began), Timestamp(ended))
+        SharedListing::new(read, OurTime { now: Timestamp(began), began: MOMENT }, Timestamp(ended))
     }
 
     fn account() -> Account {

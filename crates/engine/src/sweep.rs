@@ -96,7 +96,9 @@ impl Engine {
 
     /// A server is alive; and what it keeps of listings is not kept for ever.
     pub async fn beat(&self) -> Result<(), EngineError> {
-        self.listings.forget_old(self.clock.moments(), self.settings.listing_gap_ms);
+        let now = self.clock.moments();
+        self.memory.listings.forget_old(now, self.settings.listing_gap_ms);
+        self.memory.unresolved.forget_old(now);
         Ok(self.store.beat().await?)
     }
 
@@ -148,7 +150,7 @@ impl Engine {
     /// How long it is until a listing that is begun can lift this row's gate, if one that is begun now is too soon, ms: what was sent
     /// before the gate was down may not be there yet.
     fn too_soon_ms(&self, row: &SweepRow) -> Option<i64> {
-        let known_ms = self.gates.known_ms(row, self.clock.moments())?;
+        let known_ms = self.memory.gates.known_ms(row, self.clock.moments())?;
         Some(self.settings.on_its_way_ms - known_ms).filter(|ms| *ms > 0)
     }
 
@@ -175,7 +177,7 @@ impl Engine {
     /// Writes down that an account was read until `now`, and lifts the gate, unless it was too soon.
     async fn swept(&self, mut row: SweepRow, now: Timestamp, mut swept: Swept) -> Result<Swept, EngineError> {
         // None that we asked for: those can be read. It must not keep the gate down for ever.
-        let known_ms = self.gates.known_ms(&row, self.clock.moments());
+        let known_ms = self.memory.gates.known_ms(&row, self.clock.moments());
         swept.complete &= swept.unreadable == 0 || known_ms.is_none_or(|ms| ms >= UNREADABLE_HOLDS_MS);
         let complete = swept.complete || planted::is(Fault::GateLiftedIncomplete);
         let on_its_way = swept.too_soon_ms.is_some() && !planted::is(Fault::GateLiftedTooSoon);
@@ -214,7 +216,7 @@ impl Engine {
             let page = self.provider.list(account, span, cursor.as_deref()).await;
             failpoint!("sweep.listed");
             let Page::Objects { objects, unreadable, next, at } = page else { break };
-            swept.apart_ms = swept.apart_ms.or(apart_ms(self.latest(reading.time), at, CLOCKS_DIFFER_MS));
+            swept.apart_ms = swept.apart_ms.or(apart_ms(self.latest(reading.time), at));
             swept.complete &= swept.apart_ms.is_none();
             swept.unreadable += unreadable;
             if unreadable > 0 {

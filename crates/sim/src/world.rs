@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Engine, Gates, Listings, Settings, Vault};
+use engine::{Engine, Memory, Settings, Vault};
 use payment::{CheckoutId, Holder, IntentId, Money, ObjectId, RetryPolicy, StateName, SubmitKey};
 use rustc_hash::FxHasher;
 use store::{MemoryStore, Rows};
@@ -143,8 +143,7 @@ impl Node {
             sender: Arc::new(ToReceivers(world.desk.clone())),
             ids: Arc::new(ids.clone()),
             clock: Arc::new(clock.clone()),
-            listings: Listings::default(),
-            gates: Gates::default(),
+            memory: Memory::default(),
             ..engine.clone()
         };
         let engine = self.engine.as_ref().map(|engine| Arc::new(anew(engine)));
@@ -366,8 +365,7 @@ impl World {
             answers: Arc::new(PlainAnswers),
             clock: Arc::new(clock.clone()),
             changes: Arc::new(Unheard),
-            listings: Listings::default(),
-            gates: Gates::default(),
+            memory: Memory::default(),
             vault: Arc::clone(&self.vault),
             settings: Settings {
                 holder: Holder(ids.uuid()),

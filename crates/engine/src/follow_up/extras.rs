@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use payment::{Anomaly, ObjectId, OperationKind, ProviderAccount};
+use payment::{Anomaly, ObjectId, ObjectStatus, OperationKind, ProviderAccount};
+use providers::Reply;
 use store::{ChargeRecord, OpenedFollowUp, Story, Task, Tenant};
 
 use crate::{Engine, EngineError};
@@ -10,7 +11,7 @@ use crate::{Engine, EngineError};
 /// Most extras given back in one go.
 const EXTRAS_AT_ONCE: u32 = 1_000;
 
-/// The extras in accounts whose credentials nobody here has: told of once, and not tried until this is forgotten.
+/// The extras that are left to a person: told of once, and not tried until this is forgotten.
 #[derive(Debug, Default)]
 pub struct OutOfReach(HashSet<(Tenant, ProviderAccount, ObjectId)>);
 
@@ -23,9 +24,9 @@ impl OutOfReach {
         self.0.contains(&Self::name(charge))
     }
 
-    fn put(&mut self, charge: &ChargeRecord) {
+    fn put(&mut self, charge: &ChargeRecord, why: &str) {
         tracing::error!(merchant = %charge.tenant.merchant, account = charge.account.as_str(), object = %charge.object,
-            "an extra charge cannot be given back: nobody here has the credentials of its account; a person has to look");
+            "an extra charge is not given back by itself: {why}; a person has to look");
         self.0.insert(Self::name(charge));
     }
 }
@@ -41,12 +42,23 @@ impl Engine {
                 continue;
             }
             let story = self.story(&charge.tenant, charge.intent).await?;
-            if was_refund_tried(&story, &charge) || self.is_contradicted(&story, &charge).await? {
+            if was_refund_tried(&story, &charge) || is_told(&story, Anomaly::OtherOrder) {
+                // Of what names another order, which it may be for, a person decides.
                 continue;
+            }
+            match self.payer(&story, &charge).await? {
+                Payer::Stands => {}
+                Payer::Silent => continue,
+                Payer::Doubtful(why) => {
+                    out_of_reach.put(&charge, why);
+                    continue;
+                }
             }
             match self.refund_in(&story, &charge, "the order was paid already".to_owned()).await? {
                 OpenedFollowUp::Fresh(_) => opened += 1,
-                OpenedFollowUp::NotNow => out_of_reach.put(&charge),
+                OpenedFollowUp::NotNow => {
+                    out_of_reach.put(&charge, "nobody here has the credentials of its account");
+                }
                 OpenedFollowUp::Known(_) | OpenedFollowUp::Unfinished(_) | OpenedFollowUp::Exceeds { .. } => {
                 }
             }
@@ -54,19 +66,45 @@ impl Engine {
         Ok(opened)
     }
 
-    /// Whether the provider contradicts what a refund would rest on: it took back the money that paid the order, so that this charge may
-    /// be all there is; or the object names another order, which it may be for. Then a person decides.
-    async fn is_contradicted(&self, story: &Story, extra: &ChargeRecord) -> Result<bool, EngineError> {
-        if is_told(story, Anomaly::OtherOrder) {
-            return Ok(true);
-        }
+    /// What became of the money that paid an order, for which an extra was taken too. It may be long ago, and what was done with it in
+    /// the provider's dashboard nobody has to have told us: it is asked for. Where it is gone, the extra may be all there is.
+    async fn payer(&self, story: &Story, extra: &ChargeRecord) -> Result<Payer, EngineError> {
         for paying in story.charges.iter().filter(|charge| !charge.extra) {
-            if is_told(&self.story(&extra.tenant, paying.intent).await?, Anomaly::Reversed) {
-                return Ok(true);
+            if paying.amount != extra.amount {
+                return Ok(Payer::Doubtful("what paid the order is another sum, and may be the wrong one"));
+            }
+            let own = self.story(&paying.tenant, paying.intent).await?;
+            if is_told(&own, Anomaly::Reversed) {
+                return Ok(Payer::Doubtful(GONE));
+            }
+            let Some((account, ..)) = self.account_of_charge(&own, paying).await? else {
+                return Ok(Payer::Doubtful("nobody here can ask about the money that paid the order"));
+            };
+            match self.provider.query(&account, &paying.object).await {
+                Reply::Object(seen) if seen.status == ObjectStatus::Succeeded && !seen.given_back => {}
+                Reply::Object(_) => {
+                    self.look(&paying.tenant, paying.intent, &paying.object).await?;
+                    return Ok(Payer::Doubtful(GONE));
+                }
+                Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                    return Ok(Payer::Silent);
+                }
             }
         }
-        Ok(false)
+        Ok(Payer::Stands)
     }
+}
+
+const GONE: &str = "the money that paid the order was taken back or given back";
+
+/// What a refund of other money for its order rests on.
+enum Payer {
+    /// It lies at the provider.
+    Stands,
+    /// It may be gone, or not be what the order costs.
+    Doubtful(&'static str),
+    /// The provider does not say.
+    Silent,
 }
 
 /// Whether the journal tells of that.

@@ -236,9 +236,15 @@ impl Engine {
         if !listing.complete || !self.provider.proves_absence() {
             return self.judge_without_listing(claimed, hand, grounds, SILENT);
         }
-        if !self.is_evidence(claimed, listing.began) {
-            let left = waiting(self.tokens_dead_at(claimed), claimed.now);
+        let dead_at = self.tokens_dead_at(claimed);
+        if claimed.now < dead_at {
+            let left = waiting(dead_at, claimed.now);
             return refused(format!("a request that is late could still take money; wait {left}"));
+        }
+        if !self.is_evidence(claimed, &listing) {
+            return refused(
+                "one listing without it is not enough: the server has to have waited as long, and its own listings to agree; wait for it",
+            );
         }
         let (since, gap_ms) = (claimed.operation.absent_since, self.settings.listing_gap_ms);
         if let Some(since) = since.filter(|since| listing.began.since_ms(*since) >= gap_ms) {

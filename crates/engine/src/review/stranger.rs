@@ -29,8 +29,11 @@ impl Engine {
                 ));
             }
         };
-        let taken =
-            if linked { self.link(stranger, grounds).await? } else { self.may_let_go(stranger).await? };
+        let taken = if linked {
+            self.link(stranger, grounds).await?
+        } else {
+            self.may_let_go(stranger, grounds).await?
+        };
         if let Err(words) = taken {
             return refused(words);
         }
@@ -103,9 +106,25 @@ impl Engine {
 
     /// Whether a stranger may be let go of, or why not: what still waits at the provider may take the shopper's money after the order
     /// was paid again.
-    async fn may_let_go(&self, stranger: &StrangerRecord) -> Result<Result<(), String>, EngineError> {
-        if stranger.took_money || !self.can_ask_about(stranger).await? {
+    async fn may_let_go(
+        &self,
+        stranger: &StrangerRecord,
+        grounds: &Grounds,
+    ) -> Result<Result<(), String>, EngineError> {
+        if stranger.took_money {
             return Ok(Ok(()));
+        }
+        if !self.can_ask_about(stranger).await? {
+            let over_at = self.over_at(stranger.found_at);
+            let (_, now) = self.store.sweep(stranger.tenant.clone(), stranger.account.clone()).await?;
+            if grounds.evidence.is_some() || now >= over_at {
+                return Ok(Ok(()));
+            }
+            return Ok(Err(format!(
+                "it may still take money until {over_at}, and its account {} is not the merchant's any more, so that it cannot be asked: \
+                 make it the merchant's again, or say by --evidence what shows that it ended",
+                stranger.account.as_str()
+            )));
         }
         let (account, _) = self.current_account(&stranger.tenant).await?;
         let Reply::Object(seen) = self.provider.query(&account, &stranger.object).await else {

@@ -12,6 +12,8 @@ use crate::{Engine, EngineError, listing::OurTime, observe::status_words};
 
 /// Most strangers of an account that are asked about in a sweep.
 const MOST_ASKED: u32 = 1_000;
+/// After how many questions without an answer no more are asked in a sweep.
+const MOST_SILENT: usize = 2;
 
 /// Which of the objects that no intent of ours asked for concern us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,10 +140,16 @@ impl Engine {
     /// Strangers that waited at the provider when they were found: what became of them. What ended holds its order no more.
     pub(super) async fn ask_about_waiting(&self, reading: &Reading<'_>) -> Result<(), EngineError> {
         let (tenant, id) = (reading.tenant.clone(), reading.id.clone());
+        let mut silent = 0;
         for stranger in self.store.waiting_strangers(tenant, id, MOST_ASKED).await? {
             let seen = match self.provider.query(reading.account, &stranger.object).await {
                 Reply::Object(seen) => seen,
-                // It must not hold up the sweep, and with it the gate: the others are asked about next time, too.
+                // One that cannot be read must not keep the others waiting; a provider that is silent must not hold up the sweep, and
+                // with it the gate.
+                Reply::Unknown { .. } if silent < MOST_SILENT => {
+                    silent += 1;
+                    continue;
+                }
                 Reply::Unknown { .. } => break,
                 Reply::NotExecuted { .. } | Reply::Rejected { .. } => continue,
             };

@@ -18,11 +18,16 @@ const BOOTED_MS: i64 = START_MS - 1_000_000;
 pub struct Hands {
     now_ms: Arc<AtomicI64>,
     wall_set_by_ms: Arc<AtomicI64>,
+    all_set_by_ms: Arc<AtomicI64>,
 }
 
 impl Hands {
     pub fn new() -> Self {
-        Self { now_ms: Arc::new(AtomicI64::new(START_MS)), wall_set_by_ms: Arc::default() }
+        Self {
+            now_ms: Arc::new(AtomicI64::new(START_MS)),
+            wall_set_by_ms: Arc::default(),
+            all_set_by_ms: Arc::default(),
+        }
     }
 
     /// By the database.
@@ -39,6 +44,12 @@ impl Hands {
         self.wall_set_by_ms.fetch_add(by_ms, Ordering::SeqCst);
     }
 
+    /// Somebody sets the clock of the machine that the database is on as well: no time passes.
+    pub fn set_all(&self, by_ms: i64) {
+        self.all_set_by_ms.fetch_add(by_ms, Ordering::SeqCst);
+        self.advance(by_ms);
+    }
+
     pub fn clock(&self) -> store::Clock {
         let hands = self.clone();
         Arc::new(move || hands.now())
@@ -48,7 +59,8 @@ impl Hands {
 impl engine::Clock for Hands {
     fn moments(&self) -> Moments {
         let now = self.now().0;
-        Moments { boot_ms: now - BOOTED_MS, wall_ms: now + self.wall_set_by_ms.load(Ordering::SeqCst) }
+        let passed_ms = now - self.all_set_by_ms.load(Ordering::SeqCst);
+        Moments { boot_ms: passed_ms - BOOTED_MS, wall_ms: now + self.wall_set_by_ms.load(Ordering::SeqCst) }
     }
 }
 

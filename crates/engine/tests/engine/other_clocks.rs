@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::{Resolved, Verdict};
+use engine::{Engine, Resolved, Verdict};
 use payment::{OperationState, StateName};
 use store::SweepRow;
 use tokio::sync::Notify;
@@ -26,7 +26,9 @@ scenarios! {
     a_refund_dated_before_its_own_send_is_found,
     a_refund_dated_before_its_own_send_contradicts_a_person,
     fault_31_clocks_too_far_apart_prove_no_absence,
-    fault_31_a_clock_that_was_set_by_less_than_an_hour_proves_no_absence,
+    fault_31_a_clock_that_was_set_ahead_since_the_send_proves_no_absence,
+    fault_31_a_clock_that_was_behind_at_the_send_proves_no_absence,
+    fault_31_what_was_sent_by_a_clock_that_was_hours_behind_is_found_after_it_was_set_right,
     fault_31_clocks_that_drift_apart_while_it_is_read_prove_no_absence,
     fault_31_clocks_too_far_apart_lift_no_gate,
     fault_31_clocks_too_far_apart_move_no_sweep,
@@ -57,22 +59,52 @@ async fn fault_31_what_was_sent_by_a_clock_that_was_hours_ahead_is_found_after_i
 /// Almost an hour.
 const FAR_MS: i64 = HOUR - MINUTE;
 
-/// By our clock all tokens are dead; by the provider's, what the network holds can still take money.
-async fn fault_31_a_clock_that_was_set_by_less_than_an_hour_proves_no_absence(world: World) {
+/// By our clock all tokens are dead; by the provider's, what the network holds can still take money: the clock was set ahead since the
+/// send.
+async fn fault_31_a_clock_that_was_set_ahead_since_the_send_proves_no_absence(world: World) {
     let engine = world.engine();
     world.bank.next([Fault::LoseRequest]);
     let offer = world.paying(&engine, "1").await;
-    world.clock.advance(FAR_MS);
+    world.clock.set_all(FAR_MS);
     world.bank.tells_time(-FAR_MS);
+    is_waited_for(&world, &engine, &offer, -FAR_MS).await;
+}
+
+/// The same where it was behind, and is right now, so that no listing tells.
+async fn fault_31_a_clock_that_was_behind_at_the_send_proves_no_absence(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::LoseRequest]);
+    let offer = world.paying(&engine, "1").await;
+    world.clock.set_all(FAR_MS);
+    is_waited_for(&world, &engine, &offer, 0).await;
+}
+
+/// By everybody who learns of it later as well; and a straggler is found.
+async fn is_waited_for(world: &World, engine: &Engine, offer: &Offer, theirs_ms: i64) {
+    let other = world.engine();
     world.bank.every(Some(Fault::LoseRequest));
     for _ in 0..30 {
         while engine.run_once().await.unwrap() {}
         world.clock.advance(MINUTE);
+        world.wake(&other, offer).await;
     }
-    assert_eq!(world.state(&offer).await, StateName::Confirming);
+    assert_eq!(world.state(offer).await, StateName::Confirming);
+    assert!(!matches!(resolve(&other, offer.intent.id, Verdict::NotCharged).await, Resolved::Done(_)));
     world.bank.repeat_last();
-    world.bank.dates_what_it_made(-FAR_MS);
+    world.bank.dates_what_it_made(theirs_ms);
     world.bank.every(None);
+    assert_eq!((ends(world, offer).await, world.bank.charges()), (StateName::Succeeded, 1));
+}
+
+/// By our dates it was made long after every token was dead.
+async fn fault_31_what_was_sent_by_a_clock_that_was_hours_behind_is_found_after_it_was_set_right(
+    world: World,
+) {
+    world.bank.every(Some(Fault::LoseAnswer));
+    let offer = world.paying(&world.engine(), "1").await;
+    world.bank.every(None);
+    world.clock.set_all(5 * HOUR);
+    world.bank.dates_what_it_made(5 * HOUR);
     assert_eq!((ends(&world, &offer).await, world.bank.charges()), (StateName::Succeeded, 1));
 }
 

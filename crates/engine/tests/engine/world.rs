@@ -6,8 +6,7 @@ use std::{
 };
 
 use engine::{
-    CheckoutOutcome, Claim, Driven, Engine, Gates, IntentOutcome, Listings, Settings, Submission,
-    SubmitOutcome, Vault,
+    CheckoutOutcome, Claim, Driven, Engine, IntentOutcome, Memory, Settings, Submission, SubmitOutcome, Vault,
 };
 use payment::{
     Capture, CheckoutId, CheckoutStatus, Currency, Fingerprint, Holder, IdempotencyKey, IntentId, KeyKind,
@@ -281,8 +280,7 @@ impl World {
             answers: Arc::new(PlainAnswers),
             clock: Arc::new(self.clock.clone()),
             changes: Arc::clone(&self.heard) as _,
-            listings: Listings::default(),
-            gates: Gates::default(),
+            memory: Memory::default(),
             vault: Arc::clone(&self.vault),
             settings: Settings {
                 holder: Holder(self.ids.uuid()),

@@ -1,7 +1,7 @@
 //! Claims what is due: a fresh fence for each, so that a stale holder is harmless (R14).
 
 use payment::{
-    AttemptId, CheckoutStatus, Dispatch, Event, Holder, OperationEvent, OperationId, ProviderAccount,
+    AttemptId, CheckoutStatus, Dispatch, Event, Holder, OperationEvent, OperationId, ProviderAccount, State,
     StateName, Step, Timestamp, next_operation_step, next_step, transition,
 };
 use planted::Fault;
@@ -101,6 +101,11 @@ fn is_unanswered(attempts: &[AttemptRecord]) -> bool {
     attempts.iter().any(|attempt| attempt.outcome.is_none()) && !planted::is(Fault::SilentHolderSentNothing)
 }
 
+/// Whether a payment stands before a person of which this database knows no send.
+fn is_unsent_in_review(intent: &IntentRecord, attempts: &[AttemptRecord]) -> bool {
+    matches!(intent.state, State::NeedsReview { object: None, .. }) && attempts.is_empty()
+}
+
 async fn one(
     tables: &mut dyn Tables,
     claim: &ClaimDue,
@@ -123,7 +128,9 @@ async fn one(
     let unanswered = is_unanswered(&attempts);
     let dispatch = dispatch(tables, &checkout, &intent, &operation, &attempts, now).await?;
     let step = step(&intent, &operation, dispatch, unanswered);
-    if step == Step::Nothing {
+    // What a copy calls unsent may have been sent, and to another account: until all are read, no listing of its own proves anything.
+    let in_the_dark = dispatch == Dispatch::Held && is_unsent_in_review(&intent, &attempts);
+    if step == Step::Nothing || in_the_dark {
         return wait(tables, claim, intent, operation, now).await.map(|()| None);
     }
     let operation = hold(tables, operation, claim, stuck, now).await?;
@@ -159,7 +166,8 @@ pub(super) async fn dispatch(
 ) -> Result<Dispatch, Abort> {
     let pays = operation.task == Task::Pay;
     // Nothing of it has taken money: every send of it, if there was any, was proved not to be executed.
-    let first_pays = pays && intent.state.name() == StateName::Processing && !is_unanswered(attempts);
+    let unsent = intent.state.name() == StateName::Processing && !is_unanswered(attempts);
+    let first_pays = pays && (unsent || is_unsent_in_review(intent, attempts));
     let sweeps = tables.sweeps(&checkout.tenant).await?;
     let account = operation.frozen.as_ref().map(|frozen| &frozen.account);
     let mut gated = account.is_some_and(|account| is_gated(&sweeps, account, first_pays));
@@ -245,7 +253,7 @@ async fn wait(
     now: Timestamp,
 ) -> Result<(), Abort> {
     let late_ms = operation.execute_until.map_or(0, |until| now.since_ms(until));
-    if late_ms >= claim.review_after_ms {
+    if late_ms >= claim.review_after_ms && operation.stage == Stage::Open {
         let evidence = "the gate of its account stays down: it was not sent, as far as this database knows";
         return put_before_a_person(tables, intent, operation, now, evidence.to_owned()).await;
     }

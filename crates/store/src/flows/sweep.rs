@@ -32,6 +32,9 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
                 }
                 let mut row = if is_own { meets.own(account) } else { meets.left(account) };
                 is_new |= row.tenure == Tenure::New;
+                if absent.is_some() && is_unread(&row) {
+                    row.swept_until = meets.read_from(row.swept_until);
+                }
                 // The newest gap names the gate: who read the listing before it does not lift it. It is read from where it was read to.
                 row.gated_from = absent.or(row.gated_from);
                 tables.put_sweep(&row).await?;
@@ -49,6 +52,9 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
 /// How long before a merchant's first order an account that is met is read from: the clocks that both are dated by may have been wrong.
 const MET_MARGIN_MS: i64 = 86_400_000;
 
+/// How long ago a merchant's lost orders may have been made, where this database has none of his.
+const LOST_MS: i64 = 30 * 86_400_000;
+
 /// A merchant's accounts are met.
 struct Meets<'a> {
     tenant: &'a Tenant,
@@ -58,7 +64,7 @@ struct Meets<'a> {
     lived: bool,
     /// The last sign of life, or now.
     alive: Timestamp,
-    /// When his first order was made, if there is one and an account is met that is not known.
+    /// When his first order was made, if there is one and an account is met that was never read.
     first_order: Option<Timestamp>,
 }
 
@@ -71,8 +77,9 @@ impl<'a> Meets<'a> {
         last: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<Self, Abort> {
-        let unknown = accounts.any(|account| known.iter().all(|row| row.account != *account));
-        let first_order = if unknown { tables.first_order_at(tenant).await? } else { None };
+        let unread =
+            accounts.any(|account| known.iter().find(|row| row.account == *account).is_none_or(is_unread));
+        let first_order = if unread { tables.first_order_at(tenant).await? } else { None };
         let alive = last.unwrap_or(now).min(now);
         Ok(Self { tenant, known, lived: last.is_some(), alive, first_order })
     }
@@ -106,10 +113,10 @@ impl<'a> Meets<'a> {
     /// there is none, this database may be a copy all the same, whose gap was read before it was told of the account: it is read from
     /// the first order on, and gated until then.
     fn unknown(&self, account: &ProviderAccount) -> SweepRow {
-        let gates =
-            || self.known.iter().filter_map(|row| row.gated_from.map(|gated| (gated, row.swept_until)));
+        let read = |row: &SweepRow| if is_unread(row) { row.known_from } else { row.swept_until };
+        let gates = || self.known.iter().filter_map(|row| row.gated_from.map(|gated| (gated, read(row))));
         let since = gates().fold(self.alive, |since, (gated, swept)| since.min(gated).min(swept));
-        let from = self.first_order.map_or(since, |first| since.min(first.plus_ms(-MET_MARGIN_MS)));
+        let from = if self.lived { self.read_from(since) } else { since };
         let met = (self.lived && !planted::is(Fault::GateNotPutDown)).then_some(from);
         SweepRow {
             tenant: self.tenant.clone(),
@@ -119,6 +126,13 @@ impl<'a> Meets<'a> {
             gated_from: gates().map(|(gated, _)| gated).min().or(met),
             tenure: Tenure::Left,
         }
+    }
+
+    /// From when an account is read that never was: before his first order, or, where he has none, as long ago as a copy may have been
+    /// taken that knows neither him nor what he sold since.
+    fn read_from(&self, since: Timestamp) -> Timestamp {
+        let lost = self.alive.plus_ms(-LOST_MS);
+        since.min(self.first_order.map_or(lost, |first| first.plus_ms(-MET_MARGIN_MS)))
     }
 
     fn find(&self, account: &ProviderAccount) -> Option<&SweepRow> {
@@ -170,12 +184,16 @@ async fn leave(
     Ok(())
 }
 
+/// Whether no sweep has come to its end yet: it is as it was met, or was pulled back to when a clock was right again.
+fn is_unread(row: &SweepRow) -> bool {
+    row.swept_until <= row.known_from
+}
+
 /// Whether an account of his can be forgotten although it was never read: nothing is frozen for it, so nobody can read it any more, and
 /// it was met when no gap was open, so that none but a copy which was read before it was told of the account would have used it.
 async fn is_slip(tables: &mut dyn Tables, row: &SweepRow) -> Result<bool, Abort> {
-    let unread = row.swept_until <= row.known_from;
     let no_gap = row.tenure == Tenure::Own || row.gated_from.is_some_and(|from| from <= row.swept_until);
-    Ok(unread && no_gap && tables.newest_of_account(&row.tenant, &row.account).await?.is_none())
+    Ok(is_unread(row) && no_gap && tables.newest_of_account(&row.tenant, &row.account).await?.is_none())
 }
 
 /// A merchant's accounts beside this one whose gate is down, each with its newest operation.

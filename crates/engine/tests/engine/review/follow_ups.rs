@@ -322,7 +322,7 @@ async fn n5_an_extra_that_nobody_can_give_back_is_told_of_once_and_left_alone(wo
     for _ in 0..3 {
         assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 0);
     }
-    let told = log.told("an extra charge cannot be given back");
+    let told = log.told("an extra charge is not given back by itself");
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains(SECOND_ACCOUNT) && told[0].contains(extra.as_str()), "{told:?}");
     wants(SECOND_ACCOUNT);

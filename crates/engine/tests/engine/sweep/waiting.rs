@@ -8,10 +8,10 @@ use store::{Resolution, ReviewItem, StrangerRecord};
 use super::submits;
 use crate::{
     bank::{Fault, pending},
-    merchant::{ACCOUNT, tenant},
-    review::resolve,
+    merchant::{ACCOUNT, OTHER_ACCOUNT, merchant, secret_of, tenant},
+    review::{Word, resolve},
     scenarios,
-    world::{HOUR, MINUTE, Offer, World, create_key, terms},
+    world::{DAY, HOUR, MINUTE, Offer, World, create_key, terms},
 };
 
 scenarios! {
@@ -19,7 +19,8 @@ scenarios! {
     fault_23_what_waited_at_the_bank_and_was_forgotten_pays_its_order_once,
     fault_23_what_may_still_take_money_is_not_let_go_of,
     fault_23_who_may_have_paid_is_offered_no_other_terms_before_the_sweep,
-    fault_23_a_bank_that_is_silent_about_one_holds_up_no_sweep,
+    fault_23_a_bank_that_is_silent_holds_up_no_sweep_and_one_that_cannot_be_read_no_other,
+    fault_23_what_waits_in_an_account_that_was_left_is_not_let_go_of_without_evidence,
     fault_23_held_money_that_is_let_go_of_frees_its_order,
     what_waits_for_nobody_of_ours_holds_nothing,
 }
@@ -151,17 +152,38 @@ async fn fault_23_who_may_have_paid_is_offered_no_other_terms_before_the_sweep(w
     assert_eq!((world.status(&offer).await, world.bank.charges()), (CheckoutStatus::Paid, 1));
 }
 
-async fn fault_23_a_bank_that_is_silent_about_one_holds_up_no_sweep(world: World) {
+async fn fault_23_a_bank_that_is_silent_holds_up_no_sweep_and_one_that_cannot_be_read_no_other(world: World) {
     let engine = world.engine();
     engine.start().await.unwrap();
-    for number in ["1", "2", "3"] {
+    for number in ["1", "2", "3", "4", "5"] {
         world.bank.stranger_waits(ACCOUNT, &order(number), ObjectStatus::WaitingForCapture);
     }
-    world.bank.next_query(Fault::LoseAnswer);
-    let (queries, _) = world.bank.asked();
-    let swept = world.sweeps(&engine).await;
-    assert_eq!((swept.complete, swept.strangers), (true, 3));
-    assert_eq!(world.bank.asked().0 - queries, 1, "each could take its time");
-    world.sweeps(&engine).await;
-    assert_eq!(world.bank.asked().0 - queries, 4);
+    let asks = async |silent: usize| {
+        let (before, _) = world.bank.asked();
+        (0..silent).for_each(|_| world.bank.next_query(Fault::LoseAnswer));
+        assert!(world.sweeps(&engine).await.complete);
+        world.bank.asked().0 - before
+    };
+    assert_eq!(asks(1).await, 5);
+    assert_eq!(asks(3).await, 3, "each could take its time");
+    assert_eq!(asks(0).await, 5);
+}
+
+/// The merchant took another account meanwhile: nobody can ask, and its shopper may still have the bank's page open.
+async fn fault_23_what_waits_in_an_account_that_was_left_is_not_let_go_of_without_evidence(world: World) {
+    let (world, engine, _, object) = forgotten(&world).await;
+    let moved = merchant(tenant(), OTHER_ACCOUNT, &secret_of(OTHER_ACCOUNT), &world.vault);
+    world.merchants.put(moved);
+    let refuses = async || {
+        let Resolved::Refused(words) = resolve(&engine, &object, Verdict::NotCharged).await else {
+            panic!("its shopper may still confirm it")
+        };
+        assert!(words.contains("it may still take money until") && words.contains(ACCOUNT), "{words}");
+    };
+    refuses().await;
+    // A payment waits for an hour, and money is held for a week.
+    world.clock.advance(7 * DAY);
+    refuses().await;
+    let shown = Word(Verdict::NotCharged, Some("the dashboard shows that it ran out"));
+    assert!(matches!(resolve(&engine, &object, shown).await, Resolved::Done(_)));
 }
