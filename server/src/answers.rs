@@ -63,6 +63,7 @@ pub(crate) fn checkout_view(
         order_id: checkout.order.to_string(),
         amount: amount(checkout.amount),
         charged: None,
+        in_question: None,
         description: checkout.description.clone(),
         url: format!("{public_url}/pay/{}?token={token}", checkout.id),
         client_token: token.to_owned(),
@@ -116,11 +117,14 @@ pub(crate) fn state(name: StateName) -> IntentState {
 
 /// An intent as a shopper may see it.
 pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> PaymentIntent {
+    // Another charge paid it: nobody is to confirm this one at the bank.
+    let is_paid = checkout.status == payment::CheckoutStatus::Paid;
     PaymentIntent {
         id: intent.id.to_string(),
         object: "payment_intent".to_owned(),
         state: state(intent.state.name()),
         amount: amount(intent.amount),
+        in_question: None,
         charged: None,
         checkout_id: intent.checkout.to_string(),
         checkout_version: intent.checkout_version,
@@ -132,10 +136,10 @@ pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> P
         }),
         decline: decline(&intent.state),
         paid_at: paid_at(&intent.state),
-        next_action: next_action(&intent.state),
+        next_action: next_action(&intent.state).filter(|_| !is_paid),
         progress: None,
         told_to: None,
-        behind: false,
+        behind: is_paid && intent.state.name() != StateName::Succeeded,
         closed: false,
         extra_charge: None,
         released_by: None,

@@ -82,6 +82,9 @@ pub struct Checkout {
     /// Once it is paid: what the charge that paid it took, which may be another sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charged: Option<Amount>,
+    /// Why it is not known whether money was taken for its order, whatever the state says: nobody should pay it another way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_question: Option<InQuestion>,
     /// Shown to the shopper.
     #[serde(default)]
     pub description: Option<String>,
@@ -99,6 +102,16 @@ pub struct Checkout {
     pub created_at: String,
     /// RFC 3339, UTC.
     pub expires_at: String,
+}
+
+/// Why it is not known whether money was taken for an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InQuestion {
+    /// Money that names it, and that no payment of ours asked for, stands before a person.
+    Review,
+    /// No server was alive for a while, or a backup was restored: what the provider did meanwhile is being read.
+    Restore,
 }
 
 /// The newest intent of a checkout, as far as submitting it needs.

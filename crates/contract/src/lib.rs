@@ -9,7 +9,7 @@ mod payment_intent;
 mod problem;
 
 pub use amount::{Amount, Decimal};
-pub use checkout::{Capture, Checkout, CheckoutIntent, CheckoutStatus, CreateCheckout, Customer};
+pub use checkout::{Capture, Checkout, CheckoutIntent, CheckoutStatus, CreateCheckout, Customer, InQuestion};
 pub use event::{CHECKOUT_PAID, Event, PaidCheckout, PaidIntent};
 pub use metadata::Metadata;
 pub use payment_intent::{

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Amount, Customer};
+use crate::{Amount, Customer, InQuestion};
 
 /// The body of `POST /v1/payment_intents/{id}/submit`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +105,10 @@ pub struct PaymentIntent {
     pub state: IntentState,
     /// What is paid.
     pub amount: Amount,
+    /// Why it is not known whether money was taken for its order, whatever the state says. For the merchant: to a shopper the state
+    /// says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_question: Option<InQuestion>,
     /// Once its checkout is paid: what the charge that paid it took, which may be another sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charged: Option<Amount>,

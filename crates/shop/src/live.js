@@ -19,9 +19,11 @@
         changed = true;
       }
     }
-    if (changed) standing();
+    const order = document.querySelector('[data-shop=order]');
+    const stands = fresh.querySelector('[data-standing]')?.dataset.standing;
+    if (changed || stands !== order?.dataset.status) standing();
   };
-  // Where a number changes the order may stand otherwise, too.
+  // A refusal or an end at the bank changes no number, and a number may change before the order does.
   const standing = async () => {
     const answer = await fetch(location.href, { cache: 'no-store' }).catch(() => undefined);
     const old = document.querySelector('[data-shop=order]');

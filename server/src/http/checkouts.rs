@@ -11,7 +11,7 @@ use super::{
     body::read_json,
     caller::{self, Caller},
     idempotency,
-    payment_intents::story,
+    payment_intents::{in_question, story},
     terms,
 };
 use crate::answers::{checkout_view, checkout_with_charge};
@@ -67,7 +67,7 @@ pub(super) async fn view(
 ) -> Result<Checkout, ApiError> {
     let view = checkout_view(&app.public_url, checkout, intent, &app.engine.token(checkout));
     if checkout.status != CheckoutStatus::Paid {
-        return Ok(view);
+        return Ok(Checkout { in_question: in_question(app, checkout).await?, ..view });
     }
     Ok(checkout_with_charge(view, &story(app, intent).await?))
 }

@@ -1,7 +1,7 @@
 //! `GET /v1/payment_intents`: who may see which, and as what; and the trying again under `/v1/checkouts/{id}/payment_intents`.
 
 use axum::{Json, body::Body, extract::State, http::HeaderMap, response::Response};
-use contract::{ExtraCharge, IntentState, PaymentIntent, Progress};
+use contract::{ExtraCharge, InQuestion, IntentState, PaymentIntent, Progress};
 use engine::IntentOutcome;
 use payment::{CheckoutId, CheckoutStatus, Fingerprint, IdempotencyKey, IntentId, KeyKind, StateName};
 use store::{CheckoutRecord, Doubt, IntentRecord, KeyUse, StoreError, Story, Tenant};
@@ -71,7 +71,8 @@ pub(super) async fn view(app: &App, caller: &Caller, id: &str) -> Result<Payment
         Caller::Shopper(_) => shopper_view(app, &checkout, &intent).await?,
         Caller::Merchant(_) => {
             let story = story(app, &intent).await?;
-            intent_with_story(&checkout, &intent, app.engine.provider.name(), story)
+            let view = intent_with_story(&checkout, &intent, app.engine.provider.name(), story);
+            PaymentIntent { in_question: in_question(app, &checkout).await?, ..view }
         }
     };
     let closed = matches!(checkout.status, CheckoutStatus::Canceled | CheckoutStatus::Expired);
@@ -104,10 +105,14 @@ async fn progress_view(
 ) -> Result<PaymentIntent, ApiError> {
     let mut view = intent_view(checkout, intent);
     let awaited = view.state.is_awaited();
-    let unsettled = checkout.status != CheckoutStatus::Paid && intent.state.object().is_none();
+    // What waits for the shopper at the bank has taken no money yet, and must not while other money may be theirs.
+    let untaken = intent.state.object().is_none() || intent.state.name() == StateName::RequiresAction;
+    let unsettled = checkout.status != CheckoutStatus::Paid && untaken;
     let doubt = if unsettled { doubt(app, checkout).await? } else { None };
     match doubt {
-        Some(Doubt::Stranger) => (view.state, view.decline) = (IntentState::NeedsReview, None),
+        Some(Doubt::Stranger) => {
+            (view.state, view.decline, view.next_action) = (IntentState::NeedsReview, None, None);
+        }
         Some(Doubt::Gate) if intent.state.is_terminal() => return Ok(held(view, intent)),
         Some(Doubt::Gate) | None => {}
     }
@@ -128,6 +133,20 @@ async fn progress_view(
 pub(super) async fn doubt(app: &App, checkout: &CheckoutRecord) -> Result<Option<Doubt>, ApiError> {
     let (store, tenant, order) = (app.engine.store.clone(), checkout.tenant.clone(), checkout.order.clone());
     app.run(async move { store.doubt(tenant, order).await.map_err(StoreError::into) }).await
+}
+
+/// The same for the merchant, of an order that is not paid as far as we know.
+pub(super) async fn in_question(
+    app: &App,
+    checkout: &CheckoutRecord,
+) -> Result<Option<InQuestion>, ApiError> {
+    if checkout.status == CheckoutStatus::Paid {
+        return Ok(None);
+    }
+    Ok(doubt(app, checkout).await?.map(|doubt| match doubt {
+        Doubt::Stranger => InQuestion::Review,
+        Doubt::Gate => InQuestion::Restore,
+    }))
 }
 
 /// While the gate is down, what a copy calls over may have been paid since: it waits until that is known.

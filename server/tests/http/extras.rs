@@ -3,7 +3,9 @@
 use engine::{Grounds, Resolved, Verdict};
 use serde_json::{Value, json};
 
-use crate::support::{ACCOUNT_SECRET, ALPHA, DECLINED, GOOD, Setup, World, eventually, order, text};
+use crate::support::{
+    ACCOUNT_SECRET, ALPHA, DECLINED, GOOD, Setup, THREE_DS, World, eventually, order, text,
+};
 
 /// Takes money for an order whose try has ended, as a key that the provider forgot would; the bank tells us of it.
 async fn charge_again(world: &World, checkout: &Value) -> String {
@@ -45,6 +47,24 @@ async fn pages(world: &World, checkout: &Value) -> [String; 2] {
     let page = world.page(checkout) + "&lang=en";
     let status = page.replacen('?', "/status?", 1);
     [world.get(&page).send().await.expect(200).text(), world.get(&status).send().await.expect(200).text()]
+}
+
+#[tokio::test]
+async fn n5_of_an_order_that_is_paid_nobody_is_sent_to_the_bank() {
+    let world = World::with(Setup { notified: true, ..Setup::default() }).await;
+    let checkout = world.checkout("1").await;
+    let first = world.pay(&checkout, THREE_DS).await.expect(200).json();
+    assert!(first["next_action"].is_object(), "{first}");
+    charge_again(&world, &checkout).await;
+    let path = format!("/v1/checkouts/{}", text(&checkout["id"]));
+    eventually("the order is paid", || async {
+        let now = world.get(&path).bearer(ALPHA).send().await.expect(200).json();
+        (now["status"] == "paid").then_some(())
+    })
+    .await;
+    let again = world.pay(&checkout, THREE_DS).await.expect(200).json();
+    assert_eq!((&again["next_action"], &again["behind"]), (&Value::Null, &json!(true)), "{again}");
+    assert_eq!(world.bank.charges("1").await, 1);
 }
 
 #[tokio::test]

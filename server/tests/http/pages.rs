@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use store::{Resolution, Store, StrangerRecord};
 
 use crate::support::{
-    DECLINED, FRAME_ORIGIN, GOOD, RETURN_ORIGIN, Reply, Setup, THREE_DS, World, eventually, order, text,
+    ALPHA, DECLINED, FRAME_ORIGIN, GOOD, RETURN_ORIGIN, Reply, Setup, THREE_DS, World, eventually, order,
+    text,
 };
 
 async fn page(world: &World, path: &str) -> Reply {
@@ -479,12 +480,12 @@ async fn fault_23_what_a_strangers_money_holds_back_is_said_to_be_before_a_perso
     }
 }
 
-/// What is settled, or waits at the bank, is not hidden by it.
+/// What is settled is not hidden by it; and whoever waits at the bank is not sent there while other money may be theirs.
 #[tokio::test]
-async fn fault_23_a_strangers_money_hides_no_payment_that_is_made_or_waits_at_the_bank() {
+async fn fault_23_a_strangers_money_hides_no_payment_that_is_made_and_sends_nobody_to_the_bank() {
     let world = World::start().await;
     let (waiting, first) = (world.checkout("1").await, world.checkout("2").await);
-    world.pay(&waiting, THREE_DS).await.expect(200);
+    assert_eq!(world.pay(&waiting, THREE_DS).await.expect(200).json()["state"], "requires_action");
     world.pay(&first, DECLINED).await.expect(200);
     world.again(&first, "again").send().await.expect(201);
     let paid = world.shown(&first).await;
@@ -492,12 +493,24 @@ async fn fault_23_a_strangers_money_hides_no_payment_that_is_made_or_waits_at_th
     for checkout in [&waiting, &first] {
         put_stranger(&world, checkout).await;
     }
-    for (checkout, state) in [(&waiting, "requires_action"), (&paid, "succeeded"), (&first, "declined")] {
+    for (checkout, state) in [(&waiting, "needs_review"), (&paid, "succeeded"), (&first, "declined")] {
         let path = format!("/v1/payment_intents/{}", text(&checkout["payment_intent"]["id"]));
         let seen = world.get(&path).bearer(text(&checkout["client_token"])).send().await.expect(200).json();
         assert_eq!(seen["state"], state);
         assert_eq!(seen.get("decline").is_some(), state == "declined", "{seen}");
+        assert!(seen["next_action"].is_null(), "{seen}");
     }
+    // To the merchant the state is what it is, and why nothing may be done by it stands beside it.
+    let merchants = world.intent(&waiting["payment_intent"]["id"]).await;
+    assert_eq!(
+        (&merchants["state"], &merchants["in_question"]),
+        (&json!("requires_action"), &json!("review"))
+    );
+    let asked = async |checkout: &Value| {
+        let path = format!("/v1/checkouts/{}", text(&checkout["id"]));
+        world.get(&path).bearer(ALPHA).send().await.expect(200).json()["in_question"].clone()
+    };
+    assert_eq!((asked(&waiting).await, asked(&first).await), (json!("review"), Value::Null));
 }
 
 /// A second charge that our key did not make is somebody's money all the same, perhaps this shopper's.

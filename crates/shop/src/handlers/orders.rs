@@ -148,7 +148,9 @@ async fn standing(shop: &Shop, order: &Order) -> Standing {
     let Some(checkout_id) = &order.checkout_id else { return Standing::NotOffered };
     let asked = shop.api().show_checkout(order, checkout_id).await;
     match asked.and_then(|checkout| Ok((payment_page(&checkout)?, checkout))) {
-        Ok((page, checkout)) => Standing::of(checkout.status, checkout.payment_intent.state, page),
+        Ok((page, checkout)) => {
+            Standing::of(checkout.status, checkout.payment_intent.state, checkout.in_question, page)
+        }
         Err(error) => {
             warn!(
                 order = order.number,

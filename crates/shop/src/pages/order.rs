@@ -1,7 +1,7 @@
 //! The page of an order, which is also where the payment page sends the shopper back to.
 //! Must never invite to pay while a payment's result is not known (R10), nor say that nothing was charged then.
 
-use contract::{CheckoutStatus, IntentState};
+use contract::{CheckoutStatus, InQuestion, IntentState};
 use jiff::Timestamp;
 use maud::{Markup, html};
 use reqwest::Url;
@@ -45,9 +45,16 @@ pub enum Standing {
 
 impl Standing {
     /// From what the API says about the checkout and its newest intent.
-    pub fn of(status: CheckoutStatus, intent: IntentState, page: Url) -> Self {
+    pub fn of(
+        status: CheckoutStatus,
+        intent: IntentState,
+        in_question: Option<InQuestion>,
+        page: Url,
+    ) -> Self {
         match (status, intent) {
             (CheckoutStatus::Paid, _) => Self::Paid,
+            _ if in_question == Some(InQuestion::Review) => Self::InReview(page),
+            _ if in_question == Some(InQuestion::Restore) => Self::Settling(page),
             // An unfinished payment outlives its checkout: only its end says that no money moved.
             (_, IntentState::Processing | IntentState::Confirming | IntentState::Succeeded) => {
                 Self::Settling(page)
@@ -75,7 +82,7 @@ impl Standing {
     }
 
     /// For style and tests: `data-status`.
-    fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Self::NotOffered => "not-offered",
             Self::Unknown => "unknown",
@@ -219,15 +226,23 @@ mod tests {
         let page = Url::parse("http://pay.example/pay/co_1").unwrap();
         for status in [CheckoutStatus::Open, CheckoutStatus::Expired, CheckoutStatus::Canceled] {
             for intent in [IntentState::Processing, IntentState::Confirming] {
-                assert_eq!(Standing::of(status, intent, page.clone()), Standing::Settling(page.clone()));
+                assert_eq!(
+                    Standing::of(status, intent, None, page.clone()),
+                    Standing::Settling(page.clone())
+                );
             }
-            let review = Standing::of(status, IntentState::NeedsReview, page.clone());
+            let review = Standing::of(status, IntentState::NeedsReview, None, page.clone());
             assert_eq!(review, Standing::InReview(page.clone()));
+            for intent in [IntentState::Created, IntentState::Declined, IntentState::RequiresAction] {
+                let of = |why| Standing::of(status, intent, Some(why), page.clone());
+                assert_eq!(of(InQuestion::Review), Standing::InReview(page.clone()));
+                assert_eq!(of(InQuestion::Restore), Standing::Settling(page.clone()));
+            }
         }
         assert_eq!(
-            Standing::of(CheckoutStatus::Expired, IntentState::Expired, page.clone()),
+            Standing::of(CheckoutStatus::Expired, IntentState::Expired, None, page.clone()),
             Standing::Expired
         );
-        assert_eq!(Standing::of(CheckoutStatus::Paid, IntentState::Declined, page), Standing::Paid);
+        assert_eq!(Standing::of(CheckoutStatus::Paid, IntentState::Declined, None, page), Standing::Paid);
     }
 }
