@@ -54,8 +54,9 @@ pub async fn live(
     let bank = shop.bank().ok_or(Missing::Page(visitor))?;
     let order = orders::find(&shop, visitor, &number).await?;
     let shipped_at = orders::shipped_at(&shop, visitor, &order).await?;
-    let drawer = open(&shop, bank, &order).await;
-    let markup = pages::drawer::live(visitor, shipped_at, &drawer.figures, drawer.armed.as_deref());
+    let (standing, drawer) = tokio::join!(orders::standing(&shop, &order), open(&shop, bank, &order));
+    let markup =
+        pages::drawer::live(visitor, &standing, shipped_at, &drawer.figures, drawer.armed.as_deref());
     Ok(markup.into_response())
 }
 

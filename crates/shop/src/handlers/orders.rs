@@ -144,7 +144,8 @@ fn payment_page(checkout: &Checkout) -> Result<Url, ApiError> {
         .ok_or(ApiError::Garbled("its link is not an absolute http or https URL"))
 }
 
-async fn standing(shop: &Shop, order: &Order) -> Standing {
+/// How the order stands, by the API.
+pub async fn standing(shop: &Shop, order: &Order) -> Standing {
     let Some(checkout_id) = &order.checkout_id else { return Standing::NotOffered };
     let asked = shop.api().show_checkout(order, checkout_id).await;
     match asked.and_then(|checkout| Ok((payment_page(&checkout)?, checkout))) {

@@ -12,6 +12,7 @@ use crate::{
     headers::Nonce,
     language::{Language, Visitor},
     orders::Order,
+    pages::order::Standing,
 };
 
 const LIVE_SCRIPT: &str = include_str!("../live.js");
@@ -93,15 +94,20 @@ pub fn on_order(visitor: Visitor, order: &Order, drawer: &OrderDrawer, can_choos
     }
 }
 
-/// What changes by itself on an order's page; the script puts each part in the place of the old one.
+/// What changes by itself on an order's page; the script puts each part in the place of the old one, and reads the order anew where
+/// it stands otherwise.
 pub fn live(
     visitor: Visitor,
+    standing: &Standing,
     shipped_at: Option<Timestamp>,
     numbers: &Figures,
     waiting: Option<&[ArmedFault]>,
 ) -> Markup {
     let language = visitor.language;
-    html! { (delivery(language, shipped_at)) (figures(language, numbers)) (armed(language, waiting)) }
+    html! {
+        span data-standing=(standing.name()) {}
+        (delivery(language, shipped_at)) (figures(language, numbers)) (armed(language, waiting))
+    }
 }
 
 /// Whether the order was shipped: the answer to the question in the list of facts.

@@ -1,6 +1,7 @@
 //! The drawer "what could go wrong": faults for the bank, and five numbers.
 
 use axum::http::StatusCode;
+use contract::{CheckoutStatus, IntentState};
 use serde_json::json;
 
 use crate::{
@@ -115,6 +116,25 @@ async fn the_five_numbers_come_from_whoever_knows_each_best() {
     shop.tell("msg_1", &paid(&order.id)).await;
     assert_eq!(numbers(&shop, &order.path).await, ["5", "2", "1", "1", "1"]);
     assert_eq!(numbers(&shop, &format!("{}/live", order.path)).await, ["5", "2", "1", "1", "1"]);
+}
+
+/// A refusal at the bank sends nothing, charges nothing and ships nothing.
+#[tokio::test]
+async fn an_open_order_learns_how_it_stands_where_no_number_changes() {
+    let (shop, _bank) = TestShop::start_with_bank().await;
+    let order = shop.buy().await;
+    let (live, mut seen) = (format!("{}/live", order.path), Vec::new());
+    for state in [IntentState::RequiresAction, IntentState::Declined, IntentState::Expired] {
+        shop.api.set(CheckoutStatus::Open, state);
+        let page = shop.get(&order.path, "en").await;
+        let now = shop.get(&live, "en").await.all_between(r#" data-standing=""#, '"').remove(0);
+        assert_eq!(now, page.all_between(r#" data-status=""#, '"').remove(0), "what the script compares");
+        assert_eq!(numbers(&shop, &live).await, numbers(&shop, &order.path).await);
+        seen.push(now);
+    }
+    assert_eq!(seen, ["at-the-bank", "failed", "failed"]);
+    let script = shop.get(&order.path, "en").await.body;
+    assert!(script.contains("stands !== order?.dataset.status"), "and it does compare");
 }
 
 #[tokio::test]
