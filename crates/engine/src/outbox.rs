@@ -15,6 +15,8 @@ use crate::{Engine, EngineError, Seal, failpoint::failpoint};
 const RETRY: RetryPolicy = RetryPolicy { base_ms: 1_000, max_ms: 60 * 60 * 1_000 };
 /// What is refused for so long after the first try is given up.
 const GIVE_UP_AFTER_MS: i64 = 3 * 24 * 60 * 60 * 1_000;
+/// But not before so many tries: no server may have lived in that time, or a clock may have been set (fault 31).
+const FEWEST_TRIES: i64 = 12;
 
 /// A webhook on its way.
 #[derive(Clone, Debug)]
@@ -240,7 +242,7 @@ impl Engine {
             Again::Later(_) if planted::is(Fault::WebhookGivenUp) => {
                 Verdict::end(EffectState::Abandoned, outcome)
             }
-            Again::Later(after_ms) if since_ms < GIVE_UP_AFTER_MS => {
+            Again::Later(after_ms) if since_ms < GIVE_UP_AFTER_MS || effect.tries < FEWEST_TRIES => {
                 let tries = u32::try_from(effect.tries).unwrap_or(u32::MAX);
                 let wait_ms = RETRY.delay_ms(tries, self.ids.random(), after_ms).min(RETRY.max_ms);
                 Verdict { outcome, next: NextTry::In(wait_ms) }

@@ -37,6 +37,7 @@ scenarios! {
     fault_58_an_endpoint_down_for_two_days_hears_in_the_end,
     what_nobody_takes_for_three_days_is_given_up,
     an_outage_of_our_own_gives_nothing_up,
+    fault_31_a_clock_that_jumps_gives_nothing_up,
     what_is_refused_for_good_is_given_up_at_once,
     r14_a_stale_holder_writes_nothing,
     without_a_way_out_nothing_is_wanted,
@@ -361,6 +362,19 @@ async fn an_outage_of_our_own_gives_nothing_up(world: World) {
     world.clock.advance(7 * DAY);
     world.outside.is(Mood::Refuses);
     world.engine().deliver_due(10).await.unwrap();
+    assert_eq!(world.effect(&offer, EffectKind::CheckoutPaid).await.state, EffectState::Waiting);
+    world.outside.is(Mood::Takes);
+    world.deliver_all(&offer).await;
+    assert_eq!(world.arrived(), (1, 0));
+}
+
+/// The endpoint was away for a few seconds, in which the clock said that four days had passed.
+async fn fault_31_a_clock_that_jumps_gives_nothing_up(world: World) {
+    let (engine, offer) = (world.engine(), world.paying(&world.engine(), "1").await);
+    world.outside.is(Mood::Refuses);
+    engine.deliver_due(10).await.unwrap();
+    world.clock.set_all(4 * DAY);
+    engine.deliver_due(10).await.unwrap();
     assert_eq!(world.effect(&offer, EffectKind::CheckoutPaid).await.state, EffectState::Waiting);
     world.outside.is(Mood::Takes);
     world.deliver_all(&offer).await;
