@@ -68,6 +68,8 @@ note-release-asked = We asked the bank to let go of this payment. As soon as it 
 note-released-by = While the bank waits for you, no other payment can begin: both might be charged. If you do not confirm, the bank lets go of this one by { $time } at the latest; then you can pay another way.
 note-not-released = The bank could not be asked: no connection. Please try again.
 note-no-connection = Our server cannot be reached right now. Once it can, this page will show by itself how the payment stands.
+note-not-now = Our server is too busy to say how the payment stands. This page asks again by itself; nothing needs to be paid again.
+note-not-shown = This page may no longer see the payment: its link is out of date. Do not pay again; open your order in the shop to see how the payment stands.
 note-behind = The order went on while you filled in the form: this is how it stands now. This press of Pay started no payment.
 note-terms-changed = The shop changed the order while you were paying. No money was taken. Check the new amount.
 

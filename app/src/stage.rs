@@ -115,15 +115,19 @@ pub enum Note {
     ReleasedBy,
     /// The bank could not be asked to let go.
     NotReleased,
-    /// We cannot be asked how the payment stands. It comes and goes by itself.
+    /// We cannot be asked how the payment stands. It comes and goes by itself, as the next two do.
     NoConnection,
+    /// We answer, but are asked too much or cannot tell now.
+    NotNow,
+    /// We answer, and do not show the payment to this page.
+    NotShown,
     /// The order had gone on when pay was pressed; the press started nothing.
     Behind,
 }
 
 impl Note {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Unreached,
         Self::NoToken,
         Self::Busy,
@@ -134,8 +138,15 @@ impl Note {
         Self::ReleasedBy,
         Self::NotReleased,
         Self::NoConnection,
+        Self::NotNow,
+        Self::NotShown,
         Self::Behind,
     ];
+
+    /// Whether it comes and goes by itself: nobody pressed anything.
+    pub fn is_passing(self) -> bool {
+        matches!(self, Self::NoConnection | Self::NotNow | Self::NotShown)
+    }
 
     /// `data-note` in the page.
     pub fn name(self) -> &'static str {
@@ -150,6 +161,8 @@ impl Note {
             Self::ReleasedBy => "released-by",
             Self::NotReleased => "not-released",
             Self::NoConnection => "no-connection",
+            Self::NotNow => "not-now",
+            Self::NotShown => "not-shown",
             Self::Behind => "behind",
         }
     }

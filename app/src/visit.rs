@@ -52,11 +52,16 @@ impl Visit {
     pub fn watches(&self) -> bool {
         match &self.stage {
             Stage::Checking | Stage::Elsewhere => true,
-            Stage::Known(seen) => seen.state.is_awaited() || may_try_again(seen),
+            Stage::Known(seen) => !seen.state.is_final() || may_try_again(seen),
             Stage::Ready | Stage::Invalid(_) | Stage::Submitting | Stage::Changed(_) | Stage::Renewing(_) => {
                 false
             }
         }
+    }
+
+    /// Whether this is what the page shows: not so where it came too late, or waits for its turn.
+    pub fn shows(&self, seen: &Seen) -> bool {
+        matches!(&self.stage, Stage::Known(known) if known == seen)
     }
 
     /// The line above the screen.

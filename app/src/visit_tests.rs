@@ -7,7 +7,7 @@ use crate::{
     card::Card,
     wire::{Offer, Terms},
 };
-use IntentState::{Confirming, Created, Declined, Processing, RequiresAction, Succeeded};
+use IntentState::{Authorized, Confirming, Created, Declined, Processing, RequiresAction, Succeeded};
 
 fn form() -> Form {
     let card = Card {
@@ -24,7 +24,7 @@ fn with_last4(state: IntentState, last4: &str) -> Seen {
 }
 
 fn asked(state: IntentState) -> Event {
-    Event::Asked(Some(Seen::bare(state)))
+    Event::Asked(Ok(Seen::bare(state)))
 }
 
 fn submitting() -> Visit {
@@ -62,7 +62,7 @@ fn no_answer_means_asking_and_never_a_pay_button_before_the_server_spoke() {
     assert_eq!(visit.handle(Event::Replied(Reply::Lost)), [Command::Ask]);
     assert_eq!(visit.stage(), &Stage::Checking);
     for pause_s in [1, 2, 4, 8, 15, 15] {
-        assert_eq!(visit.handle(Event::Asked(None)), [Command::AskIn { pause_s }]);
+        assert_eq!(visit.handle(Event::Asked(Err(Note::NoConnection))), [Command::AskIn { pause_s }]);
         assert_eq!(visit.stage(), &Stage::Checking);
         assert_eq!(visit.pause_s(), Some(pause_s));
         assert_eq!(visit.handle(Event::Due), [Command::Ask]);
@@ -232,7 +232,7 @@ fn a_page_that_was_here_before_looks_whether_its_submit_arrived() {
     assert_eq!(Visit::new(Stage::Ready).open(Past::New), []);
     assert_eq!(known(Processing).open(Past::New), [Command::AskIn { pause_s: 1 }]);
     assert_eq!(known(Declined).open(Past::Opened), [Command::Forget]);
-    assert_eq!(known(IntentState::Authorized).open(Past::Opened), []);
+    assert_eq!(known(Authorized).open(Past::Opened), [Command::AskIn { pause_s: 60 }]);
 }
 
 #[test]
@@ -273,27 +273,27 @@ fn the_card_of_the_other_tab_is_named() {
     let mut visit = submitting();
     visit.handle(Event::Replied(Reply::Seen(Seen::bare(Processing))));
     assert_eq!(visit.other_way(), None);
-    visit.handle(Event::Asked(Some(with_last4(Declined, "4600"))));
+    visit.handle(Event::Asked(Ok(with_last4(Declined, "4600"))));
     assert_eq!(visit.other_way(), Some(OtherWay::Card("4600")));
 }
 
 #[test]
 fn n1_the_banks_page_in_another_tab_is_named_where_a_card_was_offered() {
-    let at_the_bank = || Some(Seen { by_redirect: true, ..Seen::bare(RequiresAction) });
+    let at_the_bank = || Seen { by_redirect: true, ..Seen::bare(RequiresAction) };
     let mut visit = submitting();
-    visit.handle(Event::Replied(Reply::Seen(at_the_bank().unwrap())));
+    visit.handle(Event::Replied(Reply::Seen(at_the_bank())));
     assert_eq!(visit.other_way(), Some(OtherWay::Bank));
     let mut visit = submitting();
     visit.handle(Event::Replied(Reply::Seen(Seen::bare(RequiresAction))));
     assert_eq!(visit.other_way(), None, "this page's own card");
     let mut visit = Visit::new(Stage::Ready);
-    visit.handle(Event::Asked(at_the_bank()));
+    visit.handle(Event::Asked(Ok(at_the_bank())));
     assert_eq!(visit.other_way(), Some(OtherWay::Tab));
     visit.handle(asked(Succeeded));
     assert_eq!(visit.other_way(), None, "there is nothing to go on with");
     let mut visit = Visit::new(Stage::Ready);
     assert_eq!(visit.handle(Event::ToBank), [Command::Begin, Command::Tell]);
-    visit.handle(Event::Asked(at_the_bank()));
+    visit.handle(Event::Asked(Ok(at_the_bank())));
     assert_eq!(visit.other_way(), None, "begun here, and come back from");
     assert_eq!(known(RequiresAction).other_way(), None, "a page that was reloaded cannot tell");
 }
@@ -303,7 +303,7 @@ fn n1_a_tab_says_why_nothing_is_sent_as_the_paying_one_does() {
     let mut visit = Visit::new(Stage::Ready);
     visit.handle(asked(Processing));
     assert_eq!(visit.stage().name(), "elsewhere");
-    visit.handle(Event::Asked(Some(Seen { stuck: true, ..Seen::bare(Processing) })));
+    visit.handle(Event::Asked(Ok(Seen { stuck: true, ..Seen::bare(Processing) })));
     assert_eq!((visit.stage().name(), visit.other_way()), ("processing", Some(OtherWay::Tab)));
     visit.handle(asked(Processing));
     assert_eq!(visit.stage().name(), "processing", "and stays there");
@@ -312,14 +312,14 @@ fn n1_a_tab_says_why_nothing_is_sent_as_the_paying_one_does() {
 #[test]
 fn an_order_that_is_closed_meanwhile_is_not_tried_again() {
     let mut visit = known(Declined);
-    let closed = || Some(Seen { closed: true, ..Seen::bare(Declined) });
-    visit.handle(Event::Told(closed()));
+    let closed = || Seen { closed: true, ..Seen::bare(Declined) };
+    visit.handle(Event::Told(Some(closed())));
     assert!(visit.stage().is_closed() && !visit.watches());
     assert_eq!(visit.handle(Event::TryAgain), []);
-    assert_eq!(visit.handle(Event::Asked(closed())), [], "and is not read anew over and over");
+    assert_eq!(visit.handle(Event::Asked(Ok(closed()))), [], "and is not read anew over and over");
     let mut visit = Visit::new(Stage::Ready);
     visit.handle(Event::Heard);
-    visit.handle(Event::Asked(Some(Seen { closed: true, ..Seen::bare(IntentState::Expired) })));
+    visit.handle(Event::Asked(Ok(Seen { closed: true, ..Seen::bare(IntentState::Expired) })));
     assert!(visit.stage().is_closed(), "an open form too");
 }
 
@@ -354,13 +354,13 @@ fn fault_49_an_open_receipt_learns_of_a_second_charge_and_of_what_becomes_of_it(
     assert_eq!(paid.handle(Event::Due), [Command::Ask]);
     assert_eq!(paid.handle(asked(Succeeded)), [Command::AskIn { pause_s: 60 }], "no news");
     assert_eq!(paid.handle(Event::Heard), [Command::Ask], "somebody looks at it, or is in touch again");
-    assert_eq!(paid.handle(Event::Asked(None)), [Command::AskIn { pause_s: 60 }]);
-    assert_eq!(paid.handle(Event::Asked(Some(with_extra("to_be_returned")))), [Command::Reload]);
+    assert_eq!(paid.handle(Event::Asked(Err(Note::NoConnection))), [Command::AskIn { pause_s: 60 }]);
+    assert_eq!(paid.handle(Event::Asked(Ok(with_extra("to_be_returned")))), [Command::Reload]);
 
     let mut told = Visit::new(Stage::Known(with_extra("to_be_returned")));
-    let again = told.handle(Event::Asked(Some(with_extra("to_be_returned"))));
+    let again = told.handle(Event::Asked(Ok(with_extra("to_be_returned"))));
     assert_eq!(again, [Command::AskIn { pause_s: 60 }], "the page says so already");
-    assert_eq!(told.handle(Event::Asked(Some(with_extra("returned")))), [Command::Reload]);
+    assert_eq!(told.handle(Event::Asked(Ok(with_extra("returned")))), [Command::Reload]);
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn n1_a_page_that_replaced_a_press_that_came_too_late_says_so_as_long_as_it_stan
 }
 
 fn behind(state: IntentState) -> Event {
-    Event::Asked(Some(Seen { behind: true, ..Seen::bare(state) }))
+    Event::Asked(Ok(Seen { behind: true, ..Seen::bare(state) }))
 }
 
 #[test]
@@ -446,7 +446,7 @@ fn a_page_whose_intent_was_left_behind_is_read_anew_and_no_other_is() {
         assert_eq!(known(state).handle(behind(state)), [Command::Reload], "{state:?}");
     }
     assert_eq!(known(Declined).handle(asked(Declined)), [], "a reload would only bring the same");
-    assert_eq!(known(Declined).handle(Event::Asked(None)), []);
+    assert_eq!(known(Declined).handle(Event::Asked(Err(Note::NoConnection))), []);
     let mut visit = Visit::new(Stage::Ready);
     visit.handle(Event::Heard);
     assert_eq!(
@@ -482,7 +482,7 @@ fn n2_a_broken_stream_is_replaced_by_questions_at_growing_intervals() {
     assert_eq!(visit.handle(Event::Told(None)), [Command::AskIn { pause_s: 1 }]);
     assert_eq!(visit.handle(Event::Told(None)), [], "it is broken already");
     for pause_s in [2, 4, 8, 15, 15] {
-        assert_eq!(visit.handle(Event::Asked(None)), [Command::AskIn { pause_s }]);
+        assert_eq!(visit.handle(Event::Asked(Err(Note::NoConnection))), [Command::AskIn { pause_s }]);
     }
     assert_eq!(visit.handle(asked(Confirming)), [Command::AskIn { pause_s: 15 }]);
     visit.handle(Event::Told(Some(Seen::bare(Confirming))));
@@ -494,18 +494,18 @@ fn n2_whoever_waits_is_told_that_we_cannot_be_asked_until_we_can() {
     for state in [Processing, RequiresAction, Confirming, IntentState::NeedsReview] {
         let mut visit = known(state);
         visit.open(Past::New);
-        assert_eq!(visit.handle(Event::Asked(None)), [Command::AskIn { pause_s: 2 }]);
+        assert_eq!(visit.handle(Event::Asked(Err(Note::NoConnection))), [Command::AskIn { pause_s: 2 }]);
         assert_eq!((visit.stage().name(), visit.note()), (state.as_str(), Some(Note::NoConnection)));
         visit.handle(asked(state));
         assert_eq!(visit.note(), None, "{state:?}");
     }
     let mut visit = known(RequiresAction);
-    visit.handle(Event::Released(Some(Seen::bare(RequiresAction))));
-    visit.handle(Event::Asked(None));
+    visit.handle(Event::Released(Ok(Seen::bare(RequiresAction))));
+    visit.handle(Event::Asked(Err(Note::NoConnection)));
     assert_eq!(visit.note(), Some(Note::ReleaseAsked), "what the shopper asked for is said first");
     let mut open = Visit::new(Stage::Ready);
     open.handle(Event::Heard);
-    open.handle(Event::Asked(None));
+    open.handle(Event::Asked(Err(Note::NoConnection)));
     assert_eq!(open.note(), None, "a form works without");
 }
 
@@ -518,15 +518,78 @@ fn only_a_page_that_waits_wants_the_stream() {
         assert!(known(state).watches(), "{state:?}: whether it can still be tried again");
         assert!(!Visit::new(Stage::Known(Seen { closed: true, ..Seen::bare(state) })).watches(), "{state:?}");
     }
-    for state in [Succeeded, IntentState::Authorized] {
-        assert!(!known(state).watches(), "{state:?}");
-    }
+    assert!(known(Authorized).watches(), "the hold will be taken, or let go");
+    assert!(!known(Succeeded).watches());
     assert!(!Visit::new(Stage::Ready).watches() && !submitting().watches());
     let mut visit = submitting();
     visit.handle(Event::Replied(Reply::Lost));
     assert!(visit.watches(), "the server may be back before the next question is due");
     visit.handle(Event::Told(Some(Seen::bare(Created))));
     assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Unreached)));
+}
+
+/// "Nothing more to do" is untrue once the hold was let go.
+#[test]
+fn an_open_page_learns_what_becomes_of_a_hold() {
+    for (end, then) in [
+        (Succeeded, vec![Command::Forget, Command::AskIn { pause_s: 60 }]),
+        (IntentState::Canceled, vec![Command::Forget]),
+        (Confirming, vec![Command::AskIn { pause_s: 30 }]),
+    ] {
+        let mut visit = submitting();
+        visit.handle(Event::Replied(Reply::Seen(Seen::bare(Authorized))));
+        for _ in 0..100 {
+            assert_eq!(visit.handle(Event::Due), [Command::Ask]);
+            assert_eq!(visit.handle(asked(Authorized)), [Command::AskIn { pause_s: 60 }]);
+        }
+        let told = visit.handle(Event::Told(Some(Seen::bare(Authorized))));
+        assert_eq!(
+            told,
+            [Command::AskIn { pause_s: 60 }, Command::Tell],
+            "seldom where the stream tells, too"
+        );
+        assert_eq!(visit.handle(asked(end)), then, "{end:?}");
+        assert_eq!(visit.stage().name(), end.as_str());
+    }
+}
+
+/// Trail, headings and the live region are written by the page's script, of what the visit shows only.
+#[test]
+fn an_answer_that_comes_too_late_is_not_shown() {
+    let stuck = || Seen { stuck: true, ..Seen::bare(Processing) };
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::Seen(stuck())));
+    assert!(visit.shows(&stuck()));
+    visit.handle(Event::Told(Some(Seen::bare(Succeeded))));
+    visit.handle(Event::Asked(Ok(stuck())));
+    assert!(visit.shows(&Seen::bare(Succeeded)) && !visit.shows(&stuck()));
+
+    let mut declined = known(Declined);
+    declined.handle(Event::Told(Some(stuck())));
+    assert!(!declined.shows(&stuck()), "a server that came back under the gate");
+    for mut form in [Visit::new(Stage::Ready), submitting()] {
+        form.handle(asked(Created));
+        assert!(!form.shows(&Seen::bare(Created)), "a form shows nothing of it");
+    }
+}
+
+#[test]
+fn n2_whoever_waits_is_told_why_it_is_not_known_how_the_payment_stands() {
+    let mut visit = known(Confirming);
+    for note in [Note::NotNow, Note::NoConnection, Note::NotShown, Note::NoConnection] {
+        assert!(matches!(visit.handle(Event::Asked(Err(note))).as_slice(), [Command::AskIn { .. }]));
+        assert_eq!(visit.note(), Some(note), "the last reason is the true one");
+    }
+    visit.handle(asked(Confirming));
+    assert_eq!(visit.note(), None);
+
+    let mut visit = known(RequiresAction);
+    visit.handle(Event::Released(Err(Note::NotNow)));
+    assert_eq!(visit.note(), Some(Note::NotNow), "there is a connection");
+    visit.handle(Event::Released(Err(Note::NoConnection)));
+    assert_eq!(visit.note(), Some(Note::NotReleased));
+    visit.handle(Event::Told(Some(Seen::bare(RequiresAction))));
+    assert_eq!(visit.note(), None, "we are in touch again");
 }
 
 #[test]
@@ -546,7 +609,7 @@ fn paying_another_way_says_until_when_the_bank_holds_it_and_offers_no_form_befor
     let mut visit = known(RequiresAction);
     assert_eq!(visit.handle(Event::Release), [Command::Release]);
     let by = Seen { released_by: Some("2026-11-30T11:00:00Z".into()), ..Seen::bare(RequiresAction) };
-    visit.handle(Event::Released(Some(by)));
+    visit.handle(Event::Released(Ok(by)));
     assert_eq!((visit.stage().name(), visit.note()), ("requires_action", Some(Note::ReleasedBy)));
     visit.handle(Event::Told(Some(Seen::bare(RequiresAction))));
     assert_eq!(visit.note(), Some(Note::ReleasedBy), "what was said stays true");
@@ -555,11 +618,11 @@ fn paying_another_way_says_until_when_the_bank_holds_it_and_offers_no_form_befor
     assert_eq!((visit.stage().name(), visit.note()), ("canceled", None));
 
     let mut visit = known(RequiresAction);
-    visit.handle(Event::Released(None));
+    visit.handle(Event::Released(Err(Note::NoConnection)));
     assert_eq!(visit.note(), Some(Note::NotReleased));
-    visit.handle(Event::Released(Some(Seen::bare(RequiresAction))));
+    visit.handle(Event::Released(Ok(Seen::bare(RequiresAction))));
     assert_eq!(visit.note(), Some(Note::ReleaseAsked));
-    visit.handle(Event::Released(Some(Seen::bare(Succeeded))));
+    visit.handle(Event::Released(Ok(Seen::bare(Succeeded))));
     assert_eq!((visit.stage().name(), visit.note()), ("succeeded", None), "confirmed meanwhile");
     assert_eq!(known(Confirming).handle(Event::Release), []);
 }
@@ -573,7 +636,7 @@ fn no_sequence_of_events_has_two_submits_in_flight() {
         || Event::Replied(Reply::Lost),
         || asked(Created),
         || asked(Processing),
-        || Event::Asked(None),
+        || Event::Asked(Err(Note::NoConnection)),
         || Event::Heard,
         || Event::Restored,
         || Event::Replied(Reply::Seen(Seen::bare(Confirming))),
@@ -587,7 +650,7 @@ fn no_sequence_of_events_has_two_submits_in_flight() {
             let event = events[sequence / 10_usize.pow(place) % 10]();
             // Only the server's word that it knows of none ends a submit that was not answered.
             let cleared =
-                matches!(&event, Event::Asked(Some(seen)) | Event::Told(Some(seen)) if seen.state == Created);
+                matches!(&event, Event::Asked(Ok(seen)) | Event::Told(Some(seen)) if seen.state == Created);
             let checking = *visit.stage() == Stage::Checking;
             let commands = visit.handle(event);
             under_way &= !(cleared && checking);

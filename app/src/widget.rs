@@ -12,7 +12,7 @@ use leptos::{ev, prelude::*, task::spawn_local};
 use crate::{
     browser::{
         memory::Memory,
-        net,
+        net::{self, Body, Came},
         page::PageElements,
         show::{self, Before},
         signals,
@@ -20,7 +20,7 @@ use crate::{
     form::Form,
     stage::Note,
     visit::{Command, Event, Past, Reply, Visit},
-    wire::Terms,
+    wire::{Seen, Terms},
 };
 
 /// All that the running island needs. Nothing is rendered in the browser, so there is no signal and no effect to render it:
@@ -88,7 +88,9 @@ impl Running {
 
         let running = Rc::new(Self { visit: RefCell::new(opening), page, memory, timer: Cell::new(None) });
         let listening = running.clone();
-        signals::listen(&running.memory, running.page.target(), move |event| Self::handle(&listening, event));
+        signals::listen(&running.memory, running.page.target(), move |event, answer| {
+            Self::take(&listening, event, answer);
+        });
         first.into_iter().for_each(|command| Self::obey(&running, command));
         if running.memory.take_behind() {
             Self::handle(&running, Event::WasBehind);
@@ -118,8 +120,19 @@ impl Running {
     }
 
     fn handle(running: &Rc<Self>, event: Event) {
+        Self::take(running, event, None);
+    }
+
+    /// The same, with the answer that brought the event. Of an answer that came too late nothing is shown.
+    fn take(running: &Rc<Self>, event: Event, answer: Option<Body>) {
         let before = Before::of(&running.visit.borrow());
         let commands = running.visit.borrow_mut().handle(event);
+        if let Some(answer) = answer
+            && let Some(seen) = Seen::read(&answer, &running.page.intent())
+            && running.visit.borrow().shows(&seen)
+        {
+            PageElements::paint(&answer.0);
+        }
         commands.into_iter().for_each(|command| Self::obey(running, command));
         show::show(&running.page, &running.visit.borrow(), &before);
     }
@@ -168,14 +181,20 @@ impl Running {
         let running = running.clone();
         let server = running.page.server();
         spawn_local(async move {
-            let event = match request {
-                Request::Pay(form, terms) => Event::Replied(net::pay(&server, form, terms).await),
-                Request::Ask => Event::Asked(net::ask(&server).await),
-                Request::Check => Event::Asked(net::check(&server).await),
-                Request::Release => Event::Released(net::release(&server).await),
-                Request::Renew => Event::Renewed(net::renew(&server).await),
+            let (event, answer) = match request {
+                Request::Pay(form, terms) => {
+                    let (reply, answer) = net::pay(&server, form, terms).await;
+                    (Event::Replied(reply), answer)
+                }
+                Request::Ask => asked(net::ask(&server).await),
+                Request::Check => asked(net::check(&server).await),
+                Request::Release => {
+                    let (seen, answer) = net::release(&server).await;
+                    (Event::Released(seen), answer)
+                }
+                Request::Renew => (Event::Renewed(net::renew(&server).await), None),
             };
-            Self::handle(&running, event);
+            Self::take(&running, event, answer);
         });
     }
 
@@ -184,4 +203,8 @@ impl Running {
             timer.clear();
         }
     }
+}
+
+fn asked((seen, answer): Came<Result<Seen, Note>>) -> Came<Event> {
+    (Event::Asked(seen), answer)
 }

@@ -1,13 +1,15 @@
 //! The island's requests, and what their answers mean.
 //! Must never retry by itself, and never take silence for an answer.
 
+use std::time::Duration;
+
 use contract::REFUSALS;
 use js_sys::{JSON, Reflect};
+use leptos::prelude::set_timeout_with_handle;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortSignal, Headers, RequestCache, RequestCredentials, RequestInit, Response};
+use web_sys::{AbortController, Headers, RequestCache, RequestCredentials, RequestInit, Response};
 
-use super::page::PageElements;
 use crate::{
     form::Form,
     stage::Note,
@@ -16,7 +18,7 @@ use crate::{
 };
 
 /// The server answers within 8 s or says that it does not know yet.
-const TIMEOUT_MS: u32 = 10_000;
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whom to ask, and in whose name.
 pub(crate) struct Server {
@@ -66,15 +68,18 @@ impl Body {
     }
 }
 
+/// What came of a request, and the whole answer: the page shows of it what the visit takes.
+pub(crate) type Came<T> = (T, Option<Body>);
+
 /// Makes a token of the card and submits it with the intent's key (R1).
-pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Reply {
+pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Came<Reply> {
     let token = match fetch(&server.tokenize_url, Some(wire::write_card(&form.card)), &[]).await {
         // Nothing was sent to our server yet, so whatever went wrong here started nothing.
-        None => return Reply::NotSent(Note::NoToken),
+        None => return (Reply::NotSent(Note::NoToken), None),
         Some(answer) => match (answer.status, wire::read_token(&answer.body)) {
             (200..300, Some(token)) => token,
-            (400, _) => return Reply::FieldRefused(wire::read_refusal(&answer.body)),
-            (_, _) => return Reply::NotSent(Note::NoToken),
+            (400, _) => return (Reply::FieldRefused(wire::read_refusal(&answer.body)), None),
+            (_, _) => return (Reply::NotSent(Note::NoToken), None),
         },
     };
     let path = format!("/v1/payment_intents/{}/submit", server.intent);
@@ -88,12 +93,9 @@ pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Reply {
     match fetch(&path, Some(body), &headers).await {
         Some(answer) => {
             let reply = read_reply(answer.status, answer.code().as_deref(), &answer.body, &server.intent);
-            if let Reply::Seen(_) = reply {
-                PageElements::paint(&answer.body.0);
-            }
-            reply
+            (reply, Some(answer.body))
         }
-        None => Reply::Lost,
+        None => (Reply::Lost, None),
     }
 }
 
@@ -112,26 +114,39 @@ fn read_reply(status: u16, code: Option<&str>, answer: &impl Answer, intent: &st
 }
 
 /// How the intent stands.
-pub(crate) async fn ask(server: &Server) -> Option<Seen> {
+pub(crate) async fn ask(server: &Server) -> Came<Result<Seen, Note>> {
     look(server, "", None).await
 }
 
 /// The same, and the bank is asked.
-pub(crate) async fn check(server: &Server) -> Option<Seen> {
+pub(crate) async fn check(server: &Server) -> Came<Result<Seen, Note>> {
     look(server, "/check", Some("{}".to_owned())).await
 }
 
 /// The same, and the bank is asked to let go of the payment.
-pub(crate) async fn release(server: &Server) -> Option<Seen> {
+pub(crate) async fn release(server: &Server) -> Came<Result<Seen, Note>> {
     look(server, "/release", Some("{}".to_owned())).await
 }
 
-async fn look(server: &Server, below: &str, body: Option<String>) -> Option<Seen> {
+async fn look(server: &Server, below: &str, body: Option<String>) -> Came<Result<Seen, Note>> {
     let path = format!("/v1/payment_intents/{}{below}", server.intent);
-    let answer = fetch(&path, body, &[("Authorization", &bearer(server))]).await?;
-    let seen = Seen::read(&answer.body, &server.intent).filter(|_| (200..300).contains(&answer.status))?;
-    PageElements::paint(&answer.body.0);
-    Some(seen)
+    match fetch(&path, body, &[("Authorization", &bearer(server))]).await {
+        Some(answer) => {
+            let seen = read_look(answer.status, answer.code().as_deref(), &answer.body, &server.intent);
+            (seen, Some(answer.body))
+        }
+        None => (Err(Note::NoConnection), None),
+    }
+}
+
+/// Where it is not told how the intent stands, why: what stands on the way is as good as no connection.
+fn read_look(status: u16, code: Option<&str>, answer: &impl Answer, intent: &str) -> Result<Seen, Note> {
+    match (status, code) {
+        (200..300, _) => Seen::read(answer, intent).ok_or(Note::NoConnection),
+        (_, Some("rate_limited" | "unavailable")) => Err(Note::NotNow),
+        (_, Some("unauthorized" | "not_found")) => Err(Note::NotShown),
+        (_, _) => Err(Note::NoConnection),
+    }
 }
 
 /// Asks for a new intent. The key names the one that ended: two tabs that ask get the same new one.
@@ -152,7 +167,7 @@ fn bearer(server: &Server) -> String {
     format!("Bearer {}", server.token)
 }
 
-/// `None` when no whole answer came in time.
+/// `None` when no whole answer came in time, or the browser could not send it.
 async fn fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) -> Option<Received> {
     try_fetch(url, body, headers).await.ok()
 }
@@ -172,10 +187,19 @@ async fn try_fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) ->
     init.set_cache(RequestCache::NoStore);
     // The token is all the authority there is.
     init.set_credentials(RequestCredentials::Omit);
-    init.set_signal(Some(&AbortSignal::timeout_with_u32(TIMEOUT_MS)));
+    // A browser that has no signal with a timeout of its own has this.
+    let deadline = AbortController::new()?;
+    init.set_signal(Some(&deadline.signal()));
+    let timer = set_timeout_with_handle(move || deadline.abort(), TIMEOUT)?;
+    let received = receive(url, &init).await;
+    timer.clear();
+    received
+}
+
+async fn receive(url: &str, init: &RequestInit) -> Result<Received, JsValue> {
     let window = web_sys::window().ok_or(JsValue::NULL)?;
     let response: Response =
-        JsFuture::from(window.fetch_with_str_and_init(url, &init)).await?.unchecked_into();
+        JsFuture::from(window.fetch_with_str_and_init(url, init)).await?.unchecked_into();
     let kind = response.headers().get("Content-Type")?.unwrap_or_default();
     let body = JsFuture::from(response.text()?).await?.as_string().ok_or(JsValue::NULL)?;
     Ok(Received {
@@ -187,6 +211,7 @@ async fn try_fetch(url: &str, body: Option<String>, headers: &[(&str, &str)]) ->
 
 #[cfg(test)]
 mod tests {
+    use contract::IntentState;
     use serde_json::{Value, json};
 
     use super::*;
@@ -222,5 +247,20 @@ mod tests {
         assert!(matches!(blamed("amount"), Reply::NotSent(Note::Refused)));
         assert!(matches!(blamed("customer.email"), Reply::FieldRefused(Wrong::EmailForm)));
         assert!(matches!(coded(429, "rate_limited"), Reply::NotSent(Note::Busy)));
+    }
+
+    /// "No connection" sends the shopper to look for a fault that is not there, and to wait for what will not come.
+    #[test]
+    fn n2_only_silence_and_strangers_are_no_connection() {
+        let asked = |status, code| read_look(status, code, &Value::Null, "pi_1").map_err(Note::name);
+        assert_eq!(asked(429, Some("rate_limited")), Err("not-now"));
+        assert_eq!(asked(503, Some("unavailable")), Err("not-now"));
+        assert_eq!(asked(401, Some("unauthorized")), Err("not-shown"));
+        assert_eq!(asked(404, Some("not_found")), Err("not-shown"));
+        for status in [200, 401, 404, 429, 502, 503] {
+            assert_eq!(asked(status, None), Err("no-connection"), "{status} of somebody on the way");
+        }
+        let told = json!({"id": "pi_1", "state": "confirming"});
+        assert_eq!(read_look(200, None, &told, "pi_1"), Ok(Seen::bare(IntentState::Confirming)));
     }
 }

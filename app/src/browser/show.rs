@@ -174,7 +174,7 @@ fn move_focus(page: &PageElements, visit: &Visit, before: &Stage) {
         let line = format!("[data-note={}]", note.name());
         page.announce(&page.words(&line));
         // Nobody asked for this one: an address may be being typed.
-        if note != Note::NoConnection {
+        if !note.is_passing() {
             focus(page, &line);
         }
     } else if let Stage::Invalid(_) = stage {

@@ -12,23 +12,24 @@ use crate::{card::Month, visit::Event, wire::Seen};
 ///
 /// `message` and `storage`: another tab did something, has another intent, or knows that ours is over. `live` and `heard` come
 /// from the page's own script: what the stream told, or that the shopper or the network is back.
-pub(crate) fn listen(memory: &Memory, page: &EventTarget, handle: impl Fn(Event) + 'static) {
+pub(crate) fn listen(memory: &Memory, page: &EventTarget, handle: impl Fn(Event, Option<Body>) + 'static) {
     let Some(window) = web_sys::window() else { return };
     let name = memory.name().to_owned();
     let listener = Closure::<dyn Fn(web_sys::Event)>::new(move |event: web_sys::Event| {
         if let Some(shown) = event.dyn_ref::<PageTransitionEvent>() {
             if shown.persisted() {
-                handle(Event::Restored);
+                handle(Event::Restored, None);
             }
         } else if let Some(told) = event.dyn_ref::<CustomEvent>() {
             let intent = PageElements::find().map(|page| page.intent()).unwrap_or_default();
-            handle(Event::Told(Seen::read(&Body(told.detail()), &intent)));
+            let told = Body(told.detail());
+            handle(Event::Told(Seen::read(&told, &intent)), Some(told));
         } else if event
             .dyn_ref::<StorageEvent>()
             .is_none_or(|stored| stored.key().is_none_or(|key| key == name))
         {
             // Other keys are of other checkouts, or of a tab that only tries whether storage works; no key: all was cleared.
-            handle(Event::Heard);
+            handle(Event::Heard, None);
         }
     });
     let listener = listener.into_js_value();

@@ -28,7 +28,8 @@
     each("[data-heading]", (heading) => (heading.hidden = heading.dataset.heading !== name));
     const region = root.querySelector("[role=status]");
     const words = root.querySelector(`[data-heading=${name}] h2`).textContent;
-    if (name !== "reached" && !region.textContent.startsWith(words)) region.textContent = words;
+    // Of anything else the island speaks.
+    if (root.dataset.state === "processing" && name !== "reached" && !region.textContent.startsWith(words)) region.textContent = words;
   };
   // Where the result is told is the server's to say: another device's address may have been first. The form stays while that is as it was.
   const mail = (address = "") => {
@@ -61,11 +62,13 @@
       };
       source.addEventListener("state", ({ data }) => {
         const intent = JSON.parse(data);
-        root.paint(intent);
         say("live", intent);
         const closes = intent.closed && !("closed" in root.dataset);
         const news = intent.behind || closes || intent.state !== root.dataset.state;
-        if (root.dataset.wasm === "failed" && news) location.reload();
+        // The island paints what it takes. Without one this does.
+        if (root.dataset.wasm === "ready") return;
+        if (!news) root.paint(intent);
+        else if (root.dataset.wasm === "failed") location.reload();
       });
       source.onerror = () => {
         say("live", null);

@@ -4,6 +4,11 @@
 (() => {
   const { js, wasm } = document.currentScript.dataset;
   const root = document.querySelector("[data-payonce]");
+  // What the island cannot do without: to give up a request, and to tell the bank's button from its own. The plain form needs neither.
+  if (!window.WebAssembly || !window.AbortController || !window.SubmitEvent || !("submitter" in SubmitEvent.prototype)) {
+    root.dataset.wasm = "failed";
+    return;
+  }
   const each = (selector, act) => root.querySelectorAll(selector).forEach(act);
   const say = (name) =>
     each("[data-load]", (line) => {
@@ -25,7 +30,7 @@
     if (root.dataset.wasm === "ready" || event.target.dataset.do !== "pay" || event.submitter?.dataset.submit) return;
     event.preventDefault();
     event.stopPropagation();
-    held = { form: event.target, button: event.submitter };
+    held = event.target;
     root.toggleAttribute("data-held", !started);
     if (root.dataset.wasm === "failed" && !started) load();
   };
@@ -49,7 +54,7 @@
       }
       root.dataset.wasm = "ready";
       say();
-      held?.form.requestSubmit(held.button);
+      held?.querySelector("[name=pay]").click();
     } catch (problem) {
       console.error(problem);
       root.dataset.wasm = "failed";

@@ -149,11 +149,12 @@ impl Page {
         self.shown() == IntentState::Created
     }
 
-    /// Whether the page's script holds the stream: there is something to wait for, or to try again.
+    /// Whether the page's script holds the stream: there is something to wait for, a hold that will end, or another try.
     fn is_watched(&self) -> bool {
         let shown = self.shown();
+        let held = shown == IntentState::Authorized;
         let failed = shown.is_final() && shown != IntentState::Succeeded;
-        shown.is_awaited() || (failed && !self.is_closed())
+        shown.is_awaited() || held || (failed && !self.is_closed())
     }
 
     /// Whether a plain form brought this mistake: an address is all that it can be wrong in.

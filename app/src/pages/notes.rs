@@ -100,6 +100,8 @@ fn Line(page: Arc<Page>, note: Note) -> impl IntoView {
         | Note::ReleaseAsked
         | Note::NotReleased
         | Note::NoConnection
+        | Note::NotNow
+        | Note::NotShown
         | Note::Behind => page.say(&format!("note-{}", note.name())).into_any(),
     };
     view! {

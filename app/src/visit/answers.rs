@@ -15,6 +15,8 @@ pub(super) const GLANCES: u32 = 5;
 const LOOKS: u32 = 12;
 /// Longest pause between two questions.
 const PAUSE_MAX_S: u32 = 15;
+/// The pause while money is held, which may be for days.
+const HELD_PAUSE_S: u32 = 60;
 /// The pause once it is paid, and how often: an hour long. Whoever looks at the page later has it asked then.
 const PAID_PAUSE_S: u32 = 60;
 const PAID_LOOKS: u32 = 60;
@@ -59,8 +61,11 @@ impl Visit {
         vec![Command::Ask]
     }
 
-    pub(super) fn take_answer(&mut self, seen: Option<Seen>) -> Vec<Command> {
-        let Some(seen) = seen else { return self.lose_touch() };
+    pub(super) fn take_answer(&mut self, answer: Result<Seen, Note>) -> Vec<Command> {
+        let seen = match answer {
+            Ok(seen) => seen,
+            Err(why) => return self.lose_touch(why),
+        };
         match (&self.stage, seen.state) {
             // These wait for an answer of their own.
             (Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_), _) => Vec::new(),
@@ -110,9 +115,10 @@ impl Visit {
     }
 
     /// Whoever waits is told; a form does without.
-    fn lose_touch(&mut self) -> Vec<Command> {
-        if matches!(&self.stage, Stage::Known(seen) if seen.state.is_awaited()) {
-            self.note.get_or_insert(Note::NoConnection);
+    fn lose_touch(&mut self, why: Note) -> Vec<Command> {
+        let waits = matches!(&self.stage, Stage::Known(seen) if seen.state.is_awaited());
+        if waits && self.note.is_none_or(Note::is_passing) {
+            self.note = Some(why);
         }
         self.ask_later()
     }
@@ -120,8 +126,8 @@ impl Visit {
     /// The other tabs have no stream of their own: they are told that there is news.
     pub(super) fn take_told(&mut self, seen: Option<Seen>) -> Vec<Command> {
         let was_live = std::mem::replace(&mut self.live, seen.is_some());
-        if seen.is_some() {
-            let mut commands = self.take_answer(seen);
+        if let Some(seen) = seen {
+            let mut commands = self.take_answer(Ok(seen));
             commands.push(Command::Tell);
             commands
         } else if was_live {
@@ -132,13 +138,14 @@ impl Visit {
         }
     }
 
-    pub(super) fn take_release(&mut self, seen: Option<Seen>) -> Vec<Command> {
-        let note = match &seen {
-            None => Note::NotReleased,
-            Some(seen) if seen.released_by.is_some() => Note::ReleasedBy,
-            Some(_) => Note::ReleaseAsked,
+    pub(super) fn take_release(&mut self, answer: Result<Seen, Note>) -> Vec<Command> {
+        let note = match &answer {
+            Err(Note::NoConnection) => Note::NotReleased,
+            Err(why) => *why,
+            Ok(seen) if seen.released_by.is_some() => Note::ReleasedBy,
+            Ok(_) => Note::ReleaseAsked,
         };
-        let commands = self.take_answer(seen);
+        let commands = self.take_answer(answer);
         if self.is_at_the_bank() {
             self.note = Some(note);
         }
@@ -151,8 +158,11 @@ impl Visit {
         let note = self.note.filter(|note| match note {
             Note::Behind => true,
             // What was said of the bank's page stays true as long as the bank waits.
-            Note::ReleaseAsked | Note::ReleasedBy | Note::NotReleased => at_the_bank,
-            Note::NoConnection
+            Note::ReleaseAsked | Note::ReleasedBy => at_the_bank,
+            Note::NotReleased
+            | Note::NoConnection
+            | Note::NotNow
+            | Note::NotShown
             | Note::Unreached
             | Note::NoToken
             | Note::Busy
@@ -166,23 +176,33 @@ impl Visit {
         commands
     }
 
-    /// 1, 2, 4, 8, 15, 15… seconds, seldom while the stream tells or once it is paid; an open form and a receipt stop asking after a
+    /// 1, 2, 4, 8, 15, 15… seconds, seldom while the stream tells or once money is held or paid; an open form and a receipt stop asking after a
     /// while.
     pub(super) fn ask_later(&mut self) -> Vec<Command> {
         let wants = match &self.stage {
             Stage::Ready | Stage::Invalid(_) => self.asked + 1 < if self.idle { GLANCES } else { LOOKS },
             Stage::Checking | Stage::Elsewhere => true,
             Stage::Known(seen) if is_paid(seen) => self.asked < PAID_LOOKS,
-            Stage::Known(seen) => seen.state.is_awaited(),
+            Stage::Known(seen) => !seen.state.is_final(),
             Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_) => false,
         };
         if !wants {
             return Vec::new();
         }
         let growing_s = 1_u32.checked_shl(self.asked).unwrap_or(PAUSE_MAX_S).min(PAUSE_MAX_S);
-        let paid = matches!(&self.stage, Stage::Known(seen) if is_paid(seen));
         let waiting_s = if self.live { LIVE_PAUSE_S } else { growing_s };
-        let pause_s = if paid { PAID_PAUSE_S } else { waiting_s };
+        let pause_s = match &self.stage {
+            Stage::Known(seen) if is_paid(seen) => PAID_PAUSE_S,
+            Stage::Known(seen) if seen.state == IntentState::Authorized => HELD_PAUSE_S,
+            Stage::Known(_)
+            | Stage::Ready
+            | Stage::Invalid(_)
+            | Stage::Submitting
+            | Stage::Checking
+            | Stage::Elsewhere
+            | Stage::Changed(_)
+            | Stage::Renewing(_) => waiting_s,
+        };
         self.asked = self.asked.saturating_add(1);
         self.pause_s = Some(pause_s);
         vec![Command::AskIn { pause_s }]

@@ -16,8 +16,8 @@ pub enum Event {
     Pay(Result<Form, Vec<Wrong>>),
     /// What came of it.
     Replied(Reply),
-    /// The server said how the intent stands; `None` when it could not be asked.
-    Asked(Option<Seen>),
+    /// The server said how the intent stands; else why it did not.
+    Asked(Result<Seen, Note>),
     /// The stream told how the intent stands; `None` when it broke.
     Told(Option<Seen>),
     /// The pause before the next question is over.
@@ -26,8 +26,8 @@ pub enum Event {
     Check,
     /// The shopper wants to pay another way than at the bank's page.
     Release,
-    /// What came of it; `None` when the server could not be reached.
-    Released(Option<Seen>),
+    /// What came of it; else why nothing did.
+    Released(Result<Seen, Note>),
     /// This tab or another one did something. Never believed, only a reason to ask.
     Heard,
     /// The page came back from the back-forward cache.

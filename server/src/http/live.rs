@@ -107,7 +107,7 @@ impl Follower {
 
 /// Whether there can be news of what was seen.
 fn may_change(seen: &PaymentIntent) -> bool {
-    let over = seen.closed && !seen.state.is_awaited();
+    let over = seen.closed && seen.state.is_final();
     seen.state != IntentState::Succeeded && !seen.behind && !over
 }
 
