@@ -6,16 +6,20 @@ use payment::StateName;
 use store::Rows;
 
 use crate::{
-    bank::Status,
+    bank::{Object, Status},
     check::Broken,
     desk::Call,
     events::{Event, Tick},
     fault::Fault,
     page,
     task::Job,
-    time::{HOUR, SECOND},
+    time::{HOUR, MINUTE, SECOND},
+    wire,
     world::{GAP_MS, LEASE_MS, OnItsWay, World, mix},
 };
+
+/// How much earlier than the last sign of life a listing begins, ms: a token's life and its margin.
+const OVERLAP_MS: i64 = 70 * MINUTE;
 
 impl World {
     /// One step; false if nothing can happen any more.
@@ -272,6 +276,31 @@ impl World {
         self.bring_back(rows);
         self.tabs.iter_mut().for_each(|tab| tab.shown = None);
         self.look()?;
+        for object in &self.bank.objects {
+            if self.is_told_no_more(object) {
+                self.checker.cannot_know(&object.id);
+            }
+        }
         self.checker.restored(&self.rows, self.time.now())
+    }
+
+    /// Whether a payment came back to life, and a copy that was just restored is not told: what announced it is gone with the rows that
+    /// heard of it, and the listing of the gap begins after it was made.
+    fn is_told_no_more(&self, object: &Object) -> bool {
+        let alive_until = self.rows.heartbeat;
+        let own = self.rows.sweeps.values().filter(|row| row.account.as_str() == object.account);
+        let read_from = own.filter_map(|row| {
+            let gap = alive_until.or(row.gated_from)?;
+            Some(gap.min(row.swept_until).plus_ms(-OVERLAP_MS))
+        });
+        let announces = |way: &OnItsWay| {
+            let OnItsWay::Notice(body, _) = way else { return false };
+            wire::read_notice(body).is_some_and(|notice| notice.object == object.id)
+        };
+        let mut inbox = self.rows.inbox.values();
+        object.fickle
+            && read_from.min().is_some_and(|from| object.made_at < from)
+            && !self.on_its_way.iter().any(announces)
+            && !inbox.any(|notice| notice.said.object == object.id && notice.state.wake_at().is_some())
     }
 }

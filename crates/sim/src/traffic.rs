@@ -61,6 +61,7 @@ impl World {
         if self.size.deeds.is_some() {
             return;
         }
+        self.checker.can_know(&self.bank.objects[index].id);
         self.on_its_way.push(OnItsWay::Notice(Arc::new(self.bank.notice(index)), 0));
     }
 

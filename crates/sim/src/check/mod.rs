@@ -7,8 +7,8 @@ use std::{
 };
 
 use payment::{
-    AttemptId, CheckoutStatus, EffectId, IntentId, KeyKind, Money, OperationId, OperationKind, ProviderKey,
-    Stance, Timestamp,
+    AttemptId, CheckoutStatus, EffectId, IntentId, KeyKind, Money, ObjectId, OperationId, OperationKind,
+    ProviderKey, Stance, Timestamp,
 };
 use store::{Answer, ChargeRecord, EffectRecord, EffectState, Lease, OperationRecord, Rows, Stage, Task};
 
@@ -89,6 +89,8 @@ pub struct Checker {
     pub hasty: bool,
     /// When the rows became an older copy of themselves, last.
     restored: Option<Timestamp>,
+    /// Payments that came back to life, older than what a restored copy reads, whose news only the rows that are gone had heard.
+    untold: BTreeSet<ObjectId>,
 }
 
 impl Checker {
@@ -114,6 +116,16 @@ impl Checker {
             self.journals.insert(*intent, Read { lines: row.line.seq, last: row.hash, state });
         }
         self.after_a_write(rows, now)
+    }
+
+    /// What a restored copy cannot know: nobody announces this payment again, and the listing that it reads begins later.
+    pub fn cannot_know(&mut self, object: &ObjectId) {
+        self.untold.insert(object.clone());
+    }
+
+    /// This payment is announced again.
+    pub fn can_know(&mut self, object: &ObjectId) {
+        self.untold.remove(object);
     }
 
     /// What holds at any moment: 6, 9, 10, 11, 15, 17.
