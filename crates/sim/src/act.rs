@@ -15,11 +15,26 @@ use crate::{
     task::Job,
     time::{HOUR, MINUTE, SECOND},
     wire,
-    world::{GAP_MS, LEASE_MS, OnItsWay, World, mix},
+    world::{GAP_MS, LEASE_MS, OnItsWay, Stops, World, mix},
 };
 
 /// How much earlier than the last sign of life a listing begins, ms: a token's life and its margin.
 const OVERLAP_MS: i64 = 70 * MINUTE;
+/// How far the database's clock is set ahead of the time, ms: right, by minutes, and by hours.
+const DATABASE_AHEAD_MS: [i64; 5] = [0, 5 * MINUTE, -5 * MINUTE, 2 * HOUR, -2 * HOUR];
+/// How far the bank's clock is ahead of the time, ms: right, within the hour that listings reach further, and beyond it.
+const BANK_AHEAD_MS: [(i64, i64); 5] =
+    [(0, 0), (54 * MINUTE, 0), (-54 * MINUTE, 0), (0, 3 * HOUR), (0, -3 * HOUR)];
+/// So many of either are not by hours: both clocks are never hours wrong.
+const NOT_BY_HOURS: usize = 3;
+/// How late listings show what was made, ms: less than the time for which a send is on its way, than the time between two listings, and
+/// than both this and the margin after a token's death.
+const LAG_MS: [i64; 3] = [20 * SECOND, 4 * MINUTE, 14 * MINUTE];
+
+/// Minutes, for a story.
+fn minutes(ms: i64) -> String {
+    format!("{} min {} s", ms / MINUTE, ms % MINUTE / SECOND)
+}
 
 impl World {
     /// One step; false if nothing can happen any more.
@@ -67,6 +82,23 @@ impl World {
                 self.pass(ms);
                 self.say_alive()
             }
+            Event::Stop(node) => {
+                self.meets(Fault::Stopped);
+                self.story.tell(|| format!("server {node} is told to stop"));
+                self.nodes[node].ready = false;
+                self.nodes[node].stops = Some(Stops::Told);
+                Ok(())
+            }
+            Event::HandOver(node) => {
+                self.story.tell(|| format!("server {node} hands over what is under way"));
+                self.nodes[node].stops = Some(Stops::HandsOver);
+                self.spawn(node, Job::HandOver)
+            }
+            Event::Exit(node) => {
+                self.story.tell(|| format!("server {node} has stopped"));
+                self.kill(node);
+                Ok(())
+            }
             Event::Kill(node) => {
                 self.meets(Fault::Killed);
                 self.story.tell(|| format!("server {node} is killed"));
@@ -94,6 +126,33 @@ impl World {
                 let by_ms = [2, -2][self.choices.one_of(2)] * HOUR;
                 self.story.tell(|| format!("somebody sets the clock of server {node} by {} h", by_ms / HOUR));
                 self.nodes[node].clock.set_wall(by_ms);
+                Ok(())
+            }
+            Event::SetDatabase => {
+                self.meets(Fault::DatabaseClockSet);
+                let most = if self.bank.shifted_ms == 0 { DATABASE_AHEAD_MS.len() } else { NOT_BY_HOURS };
+                let ahead_ms = DATABASE_AHEAD_MS[self.choices.one_of(most)];
+                self.story.tell(|| {
+                    format!("somebody sets the database's clock: it is {} ahead now", minutes(ahead_ms))
+                });
+                self.set_database(ahead_ms);
+                Ok(())
+            }
+            Event::SetBank => {
+                self.meets(Fault::BankClockWrong);
+                let ours_ms = self.time.now().since_ms(self.time.real()).abs();
+                let most = if ours_ms < HOUR { BANK_AHEAD_MS.len() } else { NOT_BY_HOURS };
+                let (ahead_ms, shifted_ms) = BANK_AHEAD_MS[self.choices.one_of(most)];
+                (self.bank.ahead_ms, self.bank.shifted_ms) = (ahead_ms, shifted_ms);
+                let ahead_ms = ahead_ms + shifted_ms;
+                self.story.tell(|| format!("the bank's clock is {} ahead now", minutes(ahead_ms)));
+                Ok(())
+            }
+            Event::Lag => {
+                self.meets(Fault::ListingsLag);
+                let lag_ms = LAG_MS[self.choices.one_of(LAG_MS.len())].min(self.most_lag_ms());
+                self.bank.lag_ms = lag_ms;
+                self.story.tell(|| format!("the bank's listings lag by {} now", minutes(lag_ms)));
                 Ok(())
             }
             Event::Backup => {
@@ -140,11 +199,11 @@ impl World {
             Event::ChangeAccount => self.change_account(),
             Event::Stranger(order) => {
                 self.meets(Fault::StrangerPays);
-                let order = page::order(order);
-                self.story.tell(|| format!("somebody else pays {order} in the merchant's account"));
+                let (tenant, order) = page::order(&self.size, order);
+                let account = self.merchants.account_of(&tenant);
+                self.story.tell(|| format!("somebody else pays {order} in the account {account}"));
                 let amount = page::amount(false);
-                let account = self.merchants.account();
-                let index = self.bank.stranger_pays(&account, &order, amount, self.time.now());
+                let index = self.bank.stranger_pays(&account, &order, amount, self.time.real());
                 self.announce(index);
                 Ok(())
             }
@@ -172,22 +231,41 @@ impl World {
         Some(fault)
     }
 
+    /// Somebody sets the database's clock.
+    fn set_database(&mut self, ahead_ms: i64) {
+        self.time.set_ahead(ahead_ms);
+        self.checker.set = Some(self.time.real());
+        self.bank.lag_ms = self.bank.lag_ms.min(self.most_lag_ms());
+    }
+
+    /// How far listings may lag: what was made before a restore is there when the gate is lifted, and what was made before a clock was
+    /// set is there by the second listing, ms.
+    fn most_lag_ms(&self) -> i64 {
+        match (self.checker.restored_at(), self.checker.set) {
+            (Some(_), _) => LAG_MS[0],
+            (None, Some(_)) => LAG_MS[1],
+            (None, None) => LAG_MS[2],
+        }
+    }
+
     /// Time passes, for everybody.
     pub(crate) fn pass(&mut self, ms: i64) {
         self.time.pass(ms);
-        let now = self.time.now();
+        let now = self.time.real();
         self.bank.let_go(now);
-        let restored_at = self.checker.restored_at();
+        let (restored_at, set_at) = (self.checker.restored_at(), self.checker.set);
         // The network forgets, docs/proof.md says how soon: a refund within the margin of its key, and what left before a restore
         // within a server's patience. A payment that is late for ever finds its card token dead.
         self.on_its_way.retain(|way| {
             let OnItsWay::ToBank(_, Call::Send(request) | Call::SendRefund(request)) = way else {
                 return true;
             };
-            let age_ms = now.0 - request.left_ms;
-            let forgotten = restored_at.is_some_and(|at| request.left_ms <= at.0) && age_ms > LEASE_MS;
+            let age_ms = now.since_ms(request.left_at);
+            let forgotten = restored_at.is_some_and(|at| request.left_at <= at) && age_ms > LEASE_MS;
             let refund = matches!(way, OnItsWay::ToBank(_, Call::SendRefund(_)));
-            !(forgotten || refund && age_ms > HOUR)
+            // Nobody knows any more when its token dies.
+            let undated = set_at.is_some_and(|at| request.left_at <= at.plus_ms(LEASE_MS));
+            !(forgotten || undated && age_ms > LAG_MS[1] || refund && age_ms > HOUR)
         });
     }
 
@@ -214,10 +292,10 @@ impl World {
             Tick::Inbox => Job::ClaimNotices,
             Tick::Effects => Job::ClaimEffects,
             Tick::Sweep => {
-                let Some(merchant) = self.merchants.all().into_iter().next() else { return Ok(()) };
                 // Nobody reads in the very moment in which he starts.
                 self.pass(1);
-                Job::Sweep(Box::new(merchant))
+                let mut all = self.merchants.all();
+                Job::Sweep(Box::new(all.swap_remove(self.choices.one_of(all.len()))))
             }
             Tick::Expire => Job::Expire,
             Tick::Extras => Job::Extras,
@@ -229,7 +307,7 @@ impl World {
     /// A server dies with all it had in its hands.
     pub(crate) fn kill(&mut self, node: usize) {
         let state = &mut self.nodes[node];
-        (state.engine, state.ready, state.paused) = (None, false, false);
+        (state.engine, state.ready, state.paused, state.stops) = (None, false, false, None);
         for index in
             (0..self.tasks.len()).rev().filter(|index| self.tasks[*index].node == node).collect::<Vec<_>>()
         {
@@ -271,17 +349,20 @@ impl World {
         }
         // One that is younger than the gap would pass the gate: docs/operations.md says so.
         let age_ms = rows.heartbeat.map_or(0, |beat| self.time.now().since_ms(beat));
-        self.pass((GAP_MS + SECOND - age_ms).max(0));
+        if age_ms.abs() <= GAP_MS {
+            self.pass(GAP_MS + SECOND - age_ms);
+        }
         self.story.tell(|| "every server is dead; the backup is restored".to_owned());
         self.bring_back(rows);
         self.tabs.iter_mut().for_each(|tab| tab.shown = None);
+        self.bank.lag_ms = self.bank.lag_ms.min(LAG_MS[0]);
         self.look()?;
         for object in &self.bank.objects {
             if self.is_told_no_more(object) {
                 self.checker.cannot_know(&object.id);
             }
         }
-        self.checker.restored(&self.rows, self.time.now())
+        self.checker.restored(&self.rows, &self.time)
     }
 
     /// Whether a payment came back to life, and a copy that was just restored is not told: what announced it is gone with the rows that
@@ -299,7 +380,7 @@ impl World {
         };
         let mut inbox = self.rows.inbox.values();
         object.fickle
-            && read_from.min().is_some_and(|from| object.made_at < from)
+            && read_from.min().is_some_and(|from| object.dated_at < from)
             && !self.on_its_way.iter().any(announces)
             && !inbox.any(|notice| notice.said.object == object.id && notice.state.wake_at().is_some())
     }

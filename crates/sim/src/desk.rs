@@ -9,7 +9,9 @@ use std::{
 };
 
 use engine::Delivery;
-use payment::{IntentId, Money, NotExecutedReason, ObjectId, Observation, RefundObservation, UnknownReason};
+use payment::{
+    IntentId, Money, NotExecutedReason, ObjectId, Observation, RefundObservation, Timestamp, UnknownReason,
+};
 use providers::{Account, Page, Reply, Span};
 use uuid::Uuid;
 
@@ -158,8 +160,10 @@ pub struct Request {
     pub body: Vec<u8>,
     /// The operation's key.
     pub key: payment::ProviderKey,
-    /// When its first byte left, by the database's clock, ms.
-    pub left_ms: i64,
+    /// When its first byte left.
+    pub left_at: Timestamp,
+    /// The same by the database's clock.
+    pub dated_at: Timestamp,
 }
 
 /// The bank's answer to a [`Call`].

@@ -7,8 +7,9 @@ use crate::{
     bank::Status,
     fault::Fault,
     heal::{later, turn},
+    task::{Job, Task},
     time::{DAY, MINUTE, SECOND},
-    world::{GAP_MS, LEASE_MS, World},
+    world::{GAP_MS, LEASE_MS, Stops, World},
 };
 
 /// What may happen next.
@@ -32,6 +33,12 @@ pub(crate) enum Event {
     Pass(Fault, i64),
     /// A server dies.
     Kill(usize),
+    /// A server is told to stop: it takes nothing new.
+    Stop(usize),
+    /// It has waited long enough for what is under way.
+    HandOver(usize),
+    /// It ends.
+    Exit(usize),
     /// A server starts.
     Boot(usize),
     /// A server stops in mid-instruction.
@@ -40,6 +47,12 @@ pub(crate) enum Event {
     GoOn(usize),
     /// Its wall clock is set.
     SetWall(usize),
+    /// The database's clock is set.
+    SetDatabase,
+    /// The bank's clock goes wrong, or right.
+    SetBank,
+    /// The bank's listings come to lag, by more or less.
+    Lag,
     /// A backup is taken.
     Backup,
     /// It is brought back.
@@ -125,9 +138,18 @@ impl World {
             }
             add(Event::Pause(node), rates(Fault::Paused, 12));
             add(Event::SetWall(node), rates(Fault::WallClockSet, 30));
+            let at_work = self.tasks.iter().any(|task| task.node == node);
+            match state.stops {
+                Some(Stops::Told) if at_work => add(Event::HandOver(node), 20),
+                Some(Stops::Told) => add(Event::Exit(node), 60),
+                Some(Stops::HandsOver) if self.tasks.iter().any(|task| hands_over(task, node)) => {}
+                Some(Stops::HandsOver) => add(Event::Exit(node), 60),
+                None => {}
+            }
             if !state.ready {
                 continue;
             }
+            add(Event::Stop(node), rates(Fault::Stopped, 12));
             if due.is_some_and(|due| due <= now) {
                 let is_due = DueNow::of(&self.rows, now);
                 add(Event::Tick(node, Tick::Work), if is_due.operations { 60 } else { 0 });
@@ -138,7 +160,7 @@ impl World {
             let unread = !self.has_read_accounts();
             let gated = unread || self.rows.sweeps.values().any(|sweep| sweep.gated_from.is_some());
             let first = unread && self.rows.checkouts.is_empty();
-            let old = self.rows.heartbeat.is_none_or(|beat| now.since_ms(beat) >= 10 * SECOND);
+            let old = self.rows.heartbeat.is_none_or(|beat| now.since_ms(beat).abs() >= 10 * SECOND);
             add(Event::Tick(node, Tick::Beat), if old { 20 } else { 0 });
             add(
                 Event::Tick(node, Tick::Sweep),
@@ -242,6 +264,11 @@ impl World {
             add(Event::Stranger(order), if known { rates(Fault::StrangerPays, 30) } else { 0 });
         }
         add(Event::ChangeAccount, rates(Fault::AccountChanged, 20));
+        // An account is met by a clock that is right, and so is the gap after a restore.
+        let alive = known && self.nodes.iter().any(|node| node.ready);
+        add(Event::SetDatabase, if alive { rates(Fault::DatabaseClockSet, 30) } else { 0 });
+        add(Event::SetBank, rates(Fault::BankClockWrong, 20));
+        add(Event::Lag, rates(Fault::ListingsLag, 20));
         add(Event::Pass(Fault::LeaseEnds, LEASE_MS + SECOND), rates(Fault::LeaseEnds, 8));
         add(Event::Pass(Fault::TokenDies, 71 * MINUTE), rates(Fault::TokenDies, 20));
         add(Event::Pass(Fault::LongSilence, DAY), rates(Fault::LongSilence, 40));
@@ -257,6 +284,11 @@ impl World {
             }
         }
     }
+}
+
+/// Whether a task hands over what its server works on.
+fn hands_over(task: &Task, node: usize) -> bool {
+    task.node == node && matches!(task.job, Job::HandOver)
 }
 
 /// What is due.

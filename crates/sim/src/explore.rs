@@ -246,6 +246,8 @@ fn size(bounds: &Bounds) -> Size {
     Size {
         nodes: bounds.nodes,
         tabs: bounds.tabs,
+        merchants: 1,
+        shared: false,
         orders: 1,
         steps: 0,
         rates: Rates::none(),
@@ -392,7 +394,7 @@ impl World {
         let nodes: Vec<_> = self
             .nodes
             .iter()
-            .map(|node| (node.engine.is_some(), node.ready, node.paused, node.listings))
+            .map(|node| (node.engine.is_some(), node.ready, node.paused, node.stops, node.listings))
             .collect();
         let rest = (&tasks, &ways, nodes, &self.tabs, self.time.now(), self.size.rates.left(), self.keys);
         let (rows, bank) = (self.rows_digest, self.bank_digest());

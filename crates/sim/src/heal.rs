@@ -2,7 +2,7 @@
 //! but people.
 
 use payment::{CheckoutStatus, OperationKind, Timestamp};
-use store::{Lease, OperationRecord, Stage};
+use store::{Lease, OperationRecord, Stage, SweepRow};
 
 use crate::{
     bank::Status,
@@ -36,14 +36,23 @@ impl World {
     pub(crate) fn heal(&mut self) -> Result<(), Broken> {
         self.story.tell(|| "all faults are over".to_owned());
         self.size.rates = Rates::none();
-        self.bank.lag_ms = 0;
+        (self.bank.lag_ms, self.bank.ahead_ms, self.bank.shifted_ms) = (0, 0, 0);
         for node in 0..self.nodes.len() {
             self.nodes[node].paused = false;
+            if self.nodes[node].stops.is_some() {
+                self.kill(node);
+            }
         }
         self.settle_tasks()?;
+        let node = 0;
+        // Nobody sets the database's clock between a restore and the first start.
+        if !self.nodes.iter().any(|node| node.ready) {
+            self.boot(node)?;
+            self.settle_tasks()?;
+        }
+        self.time.set_ahead(0);
         let (mut swept_at, mut words, mut patience) = (None::<Timestamp>, 0, Patience::default());
         let mut looked = false;
-        let node = 0;
         for _ in 0..MAX_ROUNDS {
             self.bank_decides();
             self.settle_tasks()?;
@@ -100,10 +109,11 @@ impl World {
     fn sweep(&mut self, node: usize) -> Result<(), Broken> {
         self.sweep_own(node)?;
         // The account of before is configured again until it is swept, as docs/operations.md says.
-        let own =
-            |account: &str| self.merchants.all().iter().any(|merchant| merchant.account.as_str() == account);
-        let left =
-            self.rows.sweeps.values().any(|row| row.gated_from.is_some() && !own(row.account.as_str()));
+        let all = self.merchants.all();
+        let own = |row: &SweepRow| {
+            all.iter().any(|merchant| merchant.tenant == row.tenant && merchant.account == row.account)
+        };
+        let left = self.rows.sweeps.values().any(|row| row.gated_from.is_some() && !own(row));
         if left {
             self.change_account_back()?;
             self.sweep_own(node)?;
@@ -140,7 +150,7 @@ impl World {
         let (rows, now) = (&self.rows, self.time.now());
         let due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
         match job {
-            Job::Beat => rows.heartbeat.is_none_or(|beat| now.since_ms(beat) >= BEAT_EVERY_MS),
+            Job::Beat => rows.heartbeat.is_none_or(|beat| now.since_ms(beat).abs() >= BEAT_EVERY_MS),
             Job::Expire => rows
                 .checkouts
                 .values()
@@ -157,6 +167,7 @@ impl World {
             | Job::Release { .. }
             | Job::Accept { .. }
             | Job::Start
+            | Job::HandOver
             | Job::Drive(_)
             | Job::Notice(_)
             | Job::Deliver(_)

@@ -22,6 +22,7 @@ pub mod regression;
 pub mod running;
 pub mod seldom;
 pub mod shrink;
+pub mod size;
 pub mod speed;
 pub mod sqlite;
 pub mod story;

@@ -6,7 +6,7 @@ use payment::{
     StateName,
 };
 use providers::Method;
-use store::{CheckoutRecord, IntentRecord, KeyUse, Terms};
+use store::{CheckoutRecord, IntentRecord, KeyUse, Tenant, Terms};
 
 use crate::{
     bank::{Fate, Object, Status},
@@ -18,12 +18,14 @@ use crate::{
     task::{Done, Job},
     time::DAY,
     wire::Order,
-    world::{Shown, World},
+    world::{Shown, Size, World},
 };
 
-/// The shop's name for an order.
-pub(crate) fn order(number: usize) -> OrderId {
-    OrderId::parse(format!("order-{number}")).unwrap_or_else(|_| unreachable!("a short word"))
+/// Whose order it is, and his name for it: two merchants may have the same.
+pub(crate) fn order(size: &Size, number: usize) -> (Tenant, OrderId) {
+    let order = OrderId::parse(format!("order-{}", number / size.merchants));
+    let order = order.unwrap_or_else(|_| unreachable!("a short word"));
+    (merchants::tenant(number % size.merchants), order)
 }
 
 /// What an order costs, before and after the shop changed its mind.
@@ -33,15 +35,15 @@ pub(crate) fn amount(dear: bool) -> Money {
     Money::from_minor(minor, rub).unwrap_or_else(|_| unreachable!("a sum"))
 }
 
-fn key(kind: KeyKind, key: &str, fields: &[(&str, String)]) -> KeyUse {
-    let (tenant, fingerprint) = (merchants::tenant(), Fingerprint::new(kind, fields));
+fn key(tenant: Tenant, kind: KeyKind, key: &str, fields: &[(&str, String)]) -> KeyUse {
+    let fingerprint = Fingerprint::new(kind, fields);
     let key = IdempotencyKey::parse(key).unwrap_or_else(|_| unreachable!("a short word"));
     KeyUse { tenant, kind, key, fingerprint }
 }
 
-fn terms(number: usize, dear: bool, held: bool) -> Terms {
+fn terms(order: OrderId, dear: bool, held: bool) -> Terms {
     Terms {
-        order: order(number),
+        order,
         amount: amount(dear),
         capture: if held { Capture::Manual } else { Capture::Automatic },
         description: None,
@@ -76,17 +78,16 @@ pub(crate) fn fate(choices: &mut Choices, rates: &mut Rates, _: &Order, met: &mu
 
 /// What a shopper does.
 pub(crate) fn happen(world: &mut World, tab: usize, deed: Deed) -> Result<(), Broken> {
-    let tenant = merchants::tenant();
     world.tabs[tab].deeds += 1;
+    let (tenant, order) = order(&world.size, world.tabs[tab].order);
     if deed == Deed::Load {
-        let order = order(world.tabs[tab].order);
         return ask(world, tab, Job::Load { tab, tenant, order });
     }
     let Some(shown) = world.tabs[tab].shown.clone() else { return Ok(()) };
     match deed {
         Deed::Load => Ok(()),
-        Deed::Pay => pay(world, tab, &shown),
-        Deed::TryAgain => try_again(world, tab, &shown),
+        Deed::Pay => pay(world, tab, tenant, &shown),
+        Deed::TryAgain => try_again(world, tab, tenant, &shown),
         Deed::CheckNow => ask(world, tab, Job::CheckNow { tenant, intent: shown.intent }),
         Deed::Release => ask(world, tab, Job::Release { tenant, intent: shown.intent }),
         Deed::Confirm => {
@@ -103,13 +104,15 @@ pub(crate) fn create(world: &mut World, number: usize) -> Result<(), Broken> {
     if !again {
         world.keys += 1;
     }
-    let text = format!("create-{number}-{}", world.keys);
-    let terms = terms(number, dear, world.size.held);
-    let fields = [("order_id", order(number).as_str().to_owned()), ("amount", amount(dear).to_string())];
-    let key = key(KeyKind::CreateCheckout, &text, &fields);
+    let text = format!("create-{}-{}", number / world.size.merchants, world.keys);
+    let (tenant, order) = order(&world.size, number);
+    let terms = terms(order, dear, world.size.held);
+    let fields = [("order_id", terms.order.as_str().to_owned()), ("amount", amount(dear).to_string())];
+    let key = key(tenant, KeyKind::CreateCheckout, &text, &fields);
     world.opened[number] += 1;
     world.story.tell(|| {
-        format!("the shop opens a checkout of {} for {} under the key {text}", terms.amount, terms.order)
+        let (shop, Terms { amount, order, .. }) = (&key.tenant.merchant, &terms);
+        format!("the shop of {shop} opens a checkout of {amount} for {order} under the key {text}")
     });
     let Some(node) = world.some_ready_node() else { return Ok(()) };
     world.spawn(node, Job::Create(Box::new((key, terms))))
@@ -118,7 +121,7 @@ pub(crate) fn create(world: &mut World, number: usize) -> Result<(), Broken> {
 /// The shop takes held money or lets go of it, or gives some of what was taken back.
 pub(crate) fn follow_up(world: &mut World, intent: IntentId) -> Result<(), Broken> {
     let Some(row) = world.rows.intents.values().find(|row| row.id == intent) else { return Ok(()) };
-    let whole = row.amount;
+    let (whole, tenant) = (row.amount, row.tenant.clone());
     let (kind, amount) = if row.state.name() == StateName::Authorized {
         [(OperationKind::Capture, Some(whole)), (OperationKind::Cancel, None)][world.choices.one_of(2)]
     } else {
@@ -126,7 +129,7 @@ pub(crate) fn follow_up(world: &mut World, intent: IntentId) -> Result<(), Broke
     };
     world.story.tell(|| format!("the shop asks for a {} of {intent}", kind.as_str()));
     let Some(node) = world.some_ready_node() else { return Ok(()) };
-    world.spawn(node, Job::FollowUp { tenant: merchants::tenant(), intent, kind, amount })
+    world.spawn(node, Job::FollowUp { tenant, intent, kind, amount })
 }
 
 /// Two of these are less than what an order costs, three are more.
@@ -156,14 +159,25 @@ fn ask(world: &mut World, tab: usize, job: Job) -> Result<(), Broken> {
     world.spawn(node, job)
 }
 
-fn pay(world: &mut World, tab: usize, shown: &Shown) -> Result<(), Broken> {
+/// Whose caller it says it is: whoever knows the other merchant's ids may name them, and is told nothing.
+fn caller(world: &mut World, own: Tenant) -> Tenant {
+    if world.size.merchants < 2 || world.meet(&[Fault::AnothersNamed]).is_none() {
+        return own;
+    }
+    let other = usize::from(own == merchants::tenant(0));
+    world.story.tell(|| format!("a caller of the other merchant names what is {}'s", own.merchant));
+    merchants::tenant(other)
+}
+
+fn pay(world: &mut World, tab: usize, tenant: Tenant, shown: &Shown) -> Result<(), Broken> {
+    let tenant = caller(world, tenant);
     world.tabs[tab].clicks += 1;
     let token = format!("tok-{tab}-{}", world.tabs[tab].clicks);
     let redirect = world.size.lively && world.choices.happens(300);
     let method = if redirect {
         Method::Redirect
     } else {
-        world.bank.tokenize(token.clone(), world.time.now());
+        world.bank.tokenize(token.clone(), world.time.real());
         Method::CardToken(token)
     };
     let fields = [
@@ -172,7 +186,7 @@ fn pay(world: &mut World, tab: usize, shown: &Shown) -> Result<(), Broken> {
         ("amount", shown.amount.to_string()),
     ];
     let submission = Submission {
-        key: key(KeyKind::Submit, &shown.submit_key.to_string(), &fields),
+        key: key(tenant, KeyKind::Submit, &shown.submit_key.to_string(), &fields),
         intent: shown.intent,
         version: shown.version,
         amount: shown.amount,
@@ -183,10 +197,11 @@ fn pay(world: &mut World, tab: usize, shown: &Shown) -> Result<(), Broken> {
     ask(world, tab, Job::Submit { tab, submission: Box::new(submission) })
 }
 
-fn try_again(world: &mut World, tab: usize, shown: &Shown) -> Result<(), Broken> {
+fn try_again(world: &mut World, tab: usize, tenant: Tenant, shown: &Shown) -> Result<(), Broken> {
+    let tenant = caller(world, tenant);
     world.tabs[tab].clicks += 1;
     let text = format!("again-{tab}-{}", world.tabs[tab].clicks);
-    let key = key(KeyKind::CreateIntent, &text, &[("checkout", shown.checkout.to_string())]);
+    let key = key(tenant, KeyKind::CreateIntent, &text, &[("checkout", shown.checkout.to_string())]);
     ask(world, tab, Job::TryAgain { tab, key: Box::new(key), checkout: shown.checkout })
 }
 
@@ -330,6 +345,12 @@ fn hears(
     checkout: &CheckoutRecord,
     intent: &IntentRecord,
 ) -> Result<(), Broken> {
+    if let Job::Load { tenant, .. } = job {
+        world.checker.on_show(tenant, checkout, intent)?;
+    }
+    if let Job::Submit { submission, .. } = job {
+        world.checker.on_show(&submission.key.tenant, checkout, intent)?;
+    }
     if intent.state.name() == StateName::Succeeded {
         world.checker.on_success(&world.bank, intent.id)?;
     }

@@ -2,18 +2,19 @@
 
 use engine::Verdict;
 use payment::{IntentId, OperationKind};
-use store::{OperationRecord, Stage, Task};
+use store::{CheckoutRecord, OperationRecord, Stage, StrangerRecord, Task};
 
 use crate::{bank::Status, check::Broken, task::Job, world::World};
 
 impl World {
     /// Something that stands before a person, and what he says of it: strangers first, then intents and follow-ups, then extras.
     pub(crate) fn waits_for_a_person(&self) -> Option<(String, Verdict)> {
-        let known = |order: &Option<payment::OrderId>| {
-            self.rows.checkouts.values().any(|checkout| order.as_ref() == Some(&checkout.order))
+        let known = |stranger: &StrangerRecord| {
+            let names = |checkout: &CheckoutRecord| stranger.order.as_ref() == Some(&checkout.order);
+            self.rows.checkouts.values().any(|row| row.tenant == stranger.tenant && names(row))
         };
         let mut strangers = self.rows.strangers.values();
-        let stranger = strangers.find(|stranger| stranger.resolution.is_none() && known(&stranger.order));
+        let stranger = strangers.find(|stranger| stranger.resolution.is_none() && known(stranger));
         if let Some(stranger) = stranger {
             let object = self.bank.objects.iter().find(|object| object.id == stranger.object)?;
             let verdict = match object.status {

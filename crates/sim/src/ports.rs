@@ -1,10 +1,9 @@
-//! What the engine is given in this world: a store, a bank and receivers that wait at the desk, and a directory, ids and answers that
-//! do not.
+//! What the engine is given in this world: a store, a bank and receivers that wait at the desk, and ids and answers that do not.
 
 use std::{
     any::type_name,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -12,13 +11,13 @@ use std::{
 use async_trait::async_trait;
 use engine::{Answers, Delivery, Ids, Mail, Sender, Webhook};
 use payment::{
-    AttemptId, CheckoutId, IntentId, Money, ObjectId, ObjectStatus, OperationId, ProviderAccount,
-    ProviderKey, RefundObservation, SubmitKey,
+    AttemptId, CheckoutId, IntentId, Money, ObjectId, ObjectStatus, OperationId, ProviderKey,
+    RefundObservation, SubmitKey,
 };
 use providers::{Account, Encoded, Notice, Outgoing, Page, PayRequest, Provider, RefundRequest, Reply, Span};
 use store::{
-    Answer, ApiKeyKind, Backend, Caller, CheckoutRecord, Directory, Flow, IntentRecord, MemoryStore,
-    MerchantRecord, NewIds, Rows, StoreError, Tenant,
+    Answer, Backend, CheckoutRecord, Flow, IntentRecord, MemoryStore, MerchantRecord, NewIds, Rows,
+    StoreError,
 };
 use uuid::Uuid;
 
@@ -26,7 +25,6 @@ use crate::{
     bank,
     check::Broken,
     desk::{BankAnswer, Call, Desk, Message, Request, Verdict, Wait},
-    merchants::{ACCOUNT, OTHER_ACCOUNT},
     sqlite::Twins,
     time::Time,
     wire,
@@ -162,7 +160,7 @@ impl Backend for Transactions {
 pub struct ToBank {
     /// Where a call waits.
     pub desk: Desk,
-    /// The database's clock.
+    /// When it leaves.
     pub time: Time,
 }
 
@@ -180,7 +178,8 @@ impl ToBank {
             path: request.path,
             body: request.body,
             key: request.key,
-            left_ms: self.time.now().0,
+            left_at: self.time.real(),
+            dated_at: self.time.now(),
         })
     }
 }
@@ -312,63 +311,6 @@ impl Sender for ToReceivers {
 
     fn sends_mails(&self) -> bool {
         true
-    }
-}
-
-/// The merchants, as every server knows them.
-#[derive(Clone, Default)]
-pub struct Merchants(Arc<Mutex<Vec<MerchantRecord>>>);
-
-impl Merchants {
-    /// These are all.
-    pub fn new(merchants: Vec<MerchantRecord>) -> Self {
-        Self(Arc::new(Mutex::new(merchants)))
-    }
-
-    /// Their money goes to another account from now on, or to the first one again.
-    pub fn change_account(&self) {
-        for merchant in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            let other = if merchant.account.as_str() == ACCOUNT { OTHER_ACCOUNT } else { ACCOUNT };
-            merchant.account = ProviderAccount::parse(other).unwrap_or_else(|_| unreachable!("digits"));
-        }
-    }
-
-    /// The account that the first one's money goes to now.
-    pub fn account(&self) -> String {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.first().map(|merchant| merchant.account.as_str().to_owned()).unwrap_or_default()
-    }
-
-    /// A copy of all.
-    pub fn all(&self) -> Vec<MerchantRecord> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-#[async_trait]
-impl Directory for Merchants {
-    async fn put_merchant(
-        &self,
-        merchant: MerchantRecord,
-        _: Vec<([u8; 32], ApiKeyKind)>,
-    ) -> Result<(), StoreError> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|other| other.tenant != merchant.tenant);
-        all.push(merchant);
-        Ok(())
-    }
-
-    async fn merchant(&self, tenant: &Tenant) -> Result<Option<MerchantRecord>, StoreError> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(all.iter().find(|merchant| merchant.tenant == *tenant).cloned())
-    }
-
-    async fn merchants(&self) -> Result<Vec<MerchantRecord>, StoreError> {
-        Ok(self.all())
-    }
-
-    async fn caller(&self, _: [u8; 32]) -> Result<Option<Caller>, StoreError> {
-        Ok(None)
     }
 }
 

@@ -55,6 +55,7 @@ const UNTOLD: &[&str] = &[
 
 const SELDOM: &[(&[Fault], &[&str])] = &[
     (SENDING, UNSENT),
+    (&[Fault::AnothersNamed], UNSENT),
     (NEW, MADE),
     (
         &[Fault::CardRefused],

@@ -12,13 +12,13 @@ pub struct Story {
 impl Story {
     /// An empty story; `tells` if somebody wants to read it.
     pub fn new(tells: bool, time: &Time) -> Self {
-        Self { lines: tells.then(Vec::new), time: time.clone(), began_ms: time.now().0 }
+        Self { lines: tells.then(Vec::new), time: time.clone(), began_ms: time.real().0 }
     }
 
     /// One more line.
     pub fn tell(&mut self, words: impl FnOnce() -> String) {
         let Some(lines) = &mut self.lines else { return };
-        let ms = self.time.now().0 - self.began_ms;
+        let ms = self.time.real().0 - self.began_ms;
         lines.push(format!("{:>4}:{:02}.{:03}  {}", ms / 60_000, ms / 1_000 % 60, ms % 1_000, words()));
     }
 

@@ -53,6 +53,8 @@ pub enum Job {
     Expire,
     /// It gives extra charges back.
     Extras,
+    /// It stops, and hands over what it works on.
+    HandOver,
     /// The shop wants a capture, a cancel or a refund.
     FollowUp { tenant: Tenant, intent: IntentId, kind: OperationKind, amount: Option<Money> },
     /// A person says what became of something.
@@ -116,6 +118,7 @@ impl Job {
             Self::Sweep(_) => "sweeps an account",
             Self::Expire => "ends what has expired",
             Self::Extras => "gives extra charges back",
+            Self::HandOver => "hands over",
             Self::FollowUp { .. } => "takes the shop's wish",
             Self::Resolve { .. } => "takes a person's word",
         }
@@ -140,6 +143,7 @@ impl Job {
             | Self::Sweep(_)
             | Self::Expire
             | Self::Extras
+            | Self::HandOver
             | Self::FollowUp { .. }
             | Self::Resolve { .. } => None,
         }
@@ -201,6 +205,7 @@ impl Job {
             Self::Extras => running(async move {
                 engine.refund_extras(&mut OutOfReach::default()).await.map(|_| Done::Nothing)
             }),
+            Self::HandOver => running(async move { engine.hand_over().await.map(|()| Done::Nothing) }),
             Self::FollowUp { tenant, intent, kind, amount } => running(async move {
                 let reason = "the shop wants it".to_owned();
                 engine.open_follow_up(&tenant, intent, kind, amount, reason).await.map(|_| Done::Nothing)

@@ -21,30 +21,53 @@ const START_MS: i64 = 1_800_000_000_000;
 /// When the machines were booted.
 const BOOTED_MS: i64 = START_MS - DAY;
 
-/// The database's clock.
+/// The time that passes for everybody, and the database's clock, which somebody may set.
 #[derive(Clone)]
-pub struct Time(Arc<AtomicI64>);
+pub struct Time {
+    passed_ms: Arc<AtomicI64>,
+    ahead_ms: Arc<AtomicI64>,
+}
 
 impl Default for Time {
     fn default() -> Self {
-        Self(Arc::new(AtomicI64::new(START_MS)))
+        Self::of(START_MS, 0)
     }
 }
 
 impl Time {
-    /// Another clock that goes on from the same time.
-    pub fn again(&self) -> Self {
-        Self(Arc::new(AtomicI64::new(self.0.load(Ordering::Relaxed))))
+    fn of(passed_ms: i64, ahead_ms: i64) -> Self {
+        Self { passed_ms: Arc::new(AtomicI64::new(passed_ms)), ahead_ms: Arc::new(AtomicI64::new(ahead_ms)) }
     }
 
-    /// What it shows.
+    /// Another one that goes on from the same time.
+    pub fn again(&self) -> Self {
+        Self::of(self.real().0, self.ahead_ms.load(Ordering::Relaxed))
+    }
+
+    /// This one begins again.
+    pub fn begin_again(&self) {
+        self.passed_ms.store(START_MS, Ordering::Relaxed);
+        self.set_ahead(0);
+    }
+
+    /// What time it is, whatever a clock shows.
+    pub fn real(&self) -> Timestamp {
+        Timestamp(self.passed_ms.load(Ordering::Relaxed))
+    }
+
+    /// What the database's clock shows.
     pub fn now(&self) -> Timestamp {
-        Timestamp(self.0.load(Ordering::Relaxed))
+        self.real().plus_ms(self.ahead_ms.load(Ordering::Relaxed))
     }
 
     /// Time passes, for everybody.
     pub fn pass(&self, ms: i64) {
-        self.0.fetch_add(ms, Ordering::Relaxed);
+        self.passed_ms.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    /// Somebody sets the database's clock so far ahead of the time.
+    pub fn set_ahead(&self, ms: i64) {
+        self.ahead_ms.store(ms, Ordering::Relaxed);
     }
 
     /// As the store asks for it.
@@ -80,7 +103,7 @@ impl MachineClock {
 
 impl engine::Clock for MachineClock {
     fn moments(&self) -> Moments {
-        let now = self.time.now().0;
+        let now = self.time.real().0;
         Moments { boot_ms: now - BOOTED_MS, wall_ms: now + self.wall_ahead_ms.load(Ordering::Relaxed) }
     }
 }

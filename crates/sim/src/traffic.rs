@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::Delivery;
 use payment::StateName;
 use providers::Reply;
+use store::Tenant;
 
 use crate::{
     bank::Status,
@@ -147,7 +148,7 @@ impl World {
 
     /// The bank gets a call.
     pub(crate) fn bank_does(&mut self, call: &Call) -> Result<BankAnswer, Broken> {
-        let now = self.time.now();
+        let now = self.time.real();
         if let Call::Send(request) | Call::SendRefund(request) = call {
             self.checker.on_arrival(&self.rows, request)?;
         }
@@ -230,9 +231,24 @@ impl World {
                     self.notice_comes_again(body, tries);
                     return Ok(());
                 };
-                self.spawn(node, Job::Accept { tenant: merchants::tenant(), body, tries })
+                let tenant = self.told_of(&body);
+                self.spawn(node, Job::Accept { tenant, body, tries })
             }
         }
+    }
+
+    /// Whom the bank tells: the merchant of the account, or one of those who share it. Of what was over, him whose payment it is: nobody
+    /// asks about it any more.
+    fn told_of(&mut self, body: &[u8]) -> Tenant {
+        if let Some(own) = self.bank.intent_of_fickle(body).and_then(|intent| self.checker.whose(intent)) {
+            return own;
+        }
+        let all = self.merchants.all();
+        let account = self.bank.account_of(body);
+        let mut of_it = all.iter().filter(|merchant| Some(merchant.account.as_str()) == account);
+        let count = of_it.clone().count();
+        let chosen = self.choices.one_of(count);
+        of_it.nth(chosen).map_or_else(|| merchants::tenant(0), |merchant| merchant.tenant.clone())
     }
 
     pub(crate) fn time_out(&mut self, index: usize) -> Result<(), Broken> {

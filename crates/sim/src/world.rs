@@ -11,15 +11,16 @@ use rustc_hash::FxHasher;
 use store::{MemoryStore, Rows};
 
 pub(crate) use crate::ports::Backing;
+pub use crate::size::Size;
 use crate::{
     bank::Bank,
     check::{Broken, Checker},
     choices::{Choices, Made},
     desk::{BankAnswer, Call, Desk},
     events::Event,
-    fault::{Fault, Rates},
-    merchants,
-    ports::{CountingIds, Merchants, PlainAnswers, ToBank, ToReceivers, Transactions},
+    fault::Fault,
+    merchants::{self, Merchants},
+    ports::{CountingIds, PlainAnswers, ToBank, ToReceivers, Transactions},
     story::Story,
     task::Task,
     time::{DAY, HOUR, MINUTE, MachineClock, SECOND, Time},
@@ -37,87 +38,13 @@ const RETRY: RetryPolicy = RetryPolicy { base_ms: SECOND, max_ms: 5 * MINUTE };
 /// How often a notification that nobody took is sent again.
 const NOTICE_TRIES: u32 = 5;
 
-/// How large a world is, and what goes wrong in it.
-#[derive(Clone, Debug)]
-pub struct Size {
-    /// Servers.
-    pub nodes: usize,
-    /// Tabs.
-    pub tabs: usize,
-    /// Orders of the shop.
-    pub orders: usize,
-    /// Steps before everything is healed.
-    pub steps: usize,
-    /// What goes wrong.
-    pub rates: Rates,
-    /// Money is held first, and captured by nobody.
-    pub held: bool,
-    /// The merchant wants extra charges given back.
-    pub refund_extras: bool,
-    /// In a world whose every course is explored: how much each shopper does after the first look.
-    pub deeds: Option<u32>,
-    /// Whether people do more than buy: they look, check, press again, let go.
-    pub lively: bool,
-}
-
-impl Size {
-    /// A size of its own for each history.
-    pub fn drawn(choices: &mut Choices) -> Self {
-        Self {
-            nodes: 1 + choices.weighted(&[2, 5, 1]),
-            tabs: 1 + choices.weighted(&[3, 5, 1]),
-            orders: 1 + choices.weighted(&[6, 1]),
-            steps: [20, 40, 80, 160][choices.weighted(&[4, 4, 2, 1])],
-            deeds: None,
-            held: choices.happens(60),
-            refund_extras: choices.happens(300),
-            lively: choices.happens(500),
-            rates: Rates::drawn(choices),
-        }
-    }
-
-    /// One server whose requests are late and whose database becomes an old copy again and again.
-    pub fn restoring() -> Self {
-        Self {
-            nodes: 1,
-            tabs: 1,
-            orders: 1,
-            steps: 80,
-            rates: Rates::often(&[Fault::Restored, Fault::RequestLate, Fault::PageAnswerLost]),
-            deeds: None,
-            held: false,
-            refund_extras: false,
-            lively: false,
-        }
-    }
-
-    /// Two servers of a merchant who takes another account while answers are lost.
-    pub fn moving() -> Self {
-        let rates = Rates::often(&[Fault::AccountChanged, Fault::AnswerLost, Fault::ErrorAfter]);
-        Self { nodes: 2, lively: true, rates, ..Self::restoring() }
-    }
-
-    /// Two servers with a bank that takes another sum than it was asked for, and shows what does not belong to the question.
-    pub fn mistaken() -> Self {
-        let often = [Fault::TakesAnotherSum, Fault::WrongSum, Fault::WrongOwner, Fault::AnswerLost];
-        Self { nodes: 2, tabs: 2, rates: Rates::often(&often), ..Self::restoring() }
-    }
-
-    /// Two servers, two tabs, one checkout: the world whose speed is measured.
-    pub fn small(choices: &mut Choices) -> Self {
-        let rates = Rates::drawn(choices);
-        Self {
-            nodes: 2,
-            tabs: 2,
-            orders: 1,
-            steps: 30,
-            rates,
-            deeds: None,
-            held: false,
-            refund_extras: false,
-            lively: false,
-        }
-    }
+/// A server that was told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Stops {
+    /// It takes nothing new, and waits for what is under way.
+    Told,
+    /// It waits no longer: whoever comes next goes on with it.
+    HandsOver,
 }
 
 /// A server.
@@ -129,6 +56,8 @@ pub(crate) struct Node {
     /// Whether its start is done: it takes requests and works.
     pub(crate) ready: bool,
     pub(crate) paused: bool,
+    /// How far it has come, where it was told to stop.
+    pub(crate) stops: Option<Stops>,
     pub(crate) clock: MachineClock,
 }
 
@@ -254,7 +183,7 @@ impl World {
 
     /// A world over these rows.
     pub fn over(backing: Backing, time: Time, size: Size, choices: Choices, tells: bool) -> Self {
-        let (vault, merchants) = merchants::all(size.refund_extras);
+        let (vault, merchants) = merchants::all(&size);
         let tabs = (0..size.tabs).map(|tab| Tab { order: tab % size.orders, ..Tab::default() }).collect();
         let node = |number: usize| Node {
             ids: CountingIds::of(number),
@@ -262,6 +191,7 @@ impl World {
             engine: None,
             ready: false,
             paused: false,
+            stops: None,
             clock: MachineClock::new(&time, 0),
         };
         Self {

@@ -1,9 +1,9 @@
 //! Histories are functions of their seeds, whatever store they run over.
 
 use sim::{
-    choices::Choices,
+    histories::{self, Worlds},
     sqlite::File,
-    world::{Size, World},
+    world::Size,
 };
 
 #[test]
@@ -18,11 +18,7 @@ fn the_same_history_over_sqlite_ends_with_the_same_rows() {
 
 #[test]
 fn same_seed_same_trace() {
-    let trace = |seed| {
-        let mut choices = Choices::from_seed(seed);
-        let size = Size::small(&mut choices);
-        World::in_memory(size, choices, false).run().0.hash
-    };
+    let trace = |seed| histories::world(Worlds::Drawn, seed, false).run().0.hash;
     let mut traces: Vec<_> = (0..1_000).map(trace).collect();
     for (seed, first) in traces.iter().enumerate() {
         assert_eq!(trace(seed as u64), *first, "seed {seed}");

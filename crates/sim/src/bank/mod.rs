@@ -53,6 +53,8 @@ pub struct Object {
     pub took_money: bool,
     /// When it was made.
     pub made_at: Timestamp,
+    /// The same by the bank's clock.
+    pub dated_at: Timestamp,
     /// Whether the bank changed its mind about something that was over.
     pub fickle: bool,
 }
@@ -133,6 +135,8 @@ pub struct Refund {
     pub done: bool,
     /// When it was made.
     pub made_at: Timestamp,
+    /// The same by the bank's clock.
+    pub dated_at: Timestamp,
 }
 
 /// What a key was used for.
@@ -161,7 +165,7 @@ struct Known {
 pub struct Arrival {
     /// The request.
     pub request: Request,
-    /// When it arrived, by the database's clock.
+    /// When it arrived.
     pub at: Timestamp,
     /// Whether it is the first with its key.
     pub first: bool,
@@ -197,8 +201,10 @@ pub struct Bank {
     tokens: BTreeMap<String, Timestamp>,
     /// Objects are listed so long after they were made, ms.
     pub lag_ms: i64,
-    /// How far its clock is ahead of the database's, ms.
+    /// How far its clock is ahead of the time, ms: what it makes is dated so for ever.
     pub ahead_ms: i64,
+    /// How far everything that it shows is dated ahead of that, ms: where its clock is hours wrong, until it is right again.
+    pub shifted_ms: i64,
 }
 
 impl Bank {
@@ -236,7 +242,8 @@ impl Bank {
             }
             Call::List(account, span, cursor) => {
                 let own = self.objects.iter().filter(|object| object.account == account.id);
-                let rows: Vec<_> = own.map(|object| (object.made_at, self.shown(object))).collect();
+                let rows: Vec<_> =
+                    own.map(|object| ((object.made_at, object.dated_at), self.shown(object))).collect();
                 let page = self.page(rows, *span, cursor.as_deref(), now);
                 if matches!(page, Page::Objects { next: None, .. }) {
                     self.listed.push(now);
@@ -246,7 +253,8 @@ impl Bank {
             Call::ListRefunds(account, of, span, cursor) => {
                 let own = self.refunds.iter().filter(|refund| refund.account == account.id);
                 let own = own.filter(|refund| of.as_ref().is_none_or(|of| refund.payment == *of));
-                let rows: Vec<_> = own.map(|refund| (refund.made_at, refund_shown(refund))).collect();
+                let rows: Vec<_> =
+                    own.map(|refund| ((refund.made_at, refund.dated_at), refund_shown(refund))).collect();
                 BankAnswer::Refunds(self.page(rows, *span, cursor.as_deref(), now))
             }
         }
@@ -271,16 +279,19 @@ impl Bank {
 
     fn page<O>(
         &self,
-        rows: Vec<(Timestamp, O)>,
+        rows: Vec<((Timestamp, Timestamp), O)>,
         span: Span,
         cursor: Option<&str>,
         now: Timestamp,
     ) -> Page<O> {
-        let own_now = now.plus_ms(self.ahead_ms);
-        let in_span = |at: Timestamp| at >= span.from && span.to.is_none_or(|to| at <= to);
+        let own_now = now.plus_ms(self.ahead_ms + self.shifted_ms);
+        let in_span = |at: Timestamp| {
+            let at = at.plus_ms(self.shifted_ms);
+            at >= span.from && span.to.is_none_or(|to| at <= to)
+        };
         let mut listed: Vec<_> = rows
             .into_iter()
-            .filter(|(at, _)| in_span(*at) && at.plus_ms(self.lag_ms) <= own_now)
+            .filter(|((made_at, dated_at), _)| in_span(*dated_at) && made_at.plus_ms(self.lag_ms) <= now)
             .map(|(_, shown)| shown)
             .collect();
         listed.reverse();
@@ -300,7 +311,7 @@ impl Bank {
             intent: object.intent,
             order: Some(object.order.clone()),
             paid_with: None,
-            created_at: Some(object.made_at),
+            created_at: Some(object.dated_at.plus_ms(self.shifted_ms)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Payments: made once for a key, confirmed, captured, let go of.
 
-use payment::{Money, ObjectId, OrderId, Timestamp};
+use payment::{IntentId, Money, ObjectId, OrderId, Timestamp};
 use providers::{Account, Reply};
 
 use super::{
@@ -80,7 +80,8 @@ impl Bank {
             amount,
             status,
             took_money: status == Status::Succeeded,
-            made_at: now.plus_ms(self.ahead_ms),
+            made_at: now,
+            dated_at: now.plus_ms(self.ahead_ms),
             fickle: false,
         });
         self.keep(request, Made::Payment(index), now);
@@ -100,7 +101,8 @@ impl Bank {
             amount,
             status: Status::Succeeded,
             took_money: true,
-            made_at: now.plus_ms(self.ahead_ms),
+            made_at: now,
+            dated_at: now.plus_ms(self.ahead_ms),
             fickle: false,
         });
         index
@@ -138,9 +140,8 @@ impl Bank {
 
     /// What waits too long ends.
     pub fn let_go(&mut self, now: Timestamp) {
-        let own_now = now.plus_ms(self.ahead_ms);
         for object in &mut self.objects {
-            let age_ms = own_now.since_ms(object.made_at);
+            let age_ms = now.since_ms(object.made_at);
             let ends = match object.status {
                 Status::Pending | Status::Slow => age_ms >= PENDING_LIFE_MS,
                 Status::Held => age_ms >= HOLD_LIFE_MS,
@@ -156,6 +157,22 @@ impl Bank {
     pub fn notice(&self, index: usize) -> Vec<u8> {
         let object = &self.objects[index];
         wire::write_notice("payment", &object.id, word(&object.status.shown()), object.intent, None)
+    }
+
+    /// The account that a notification is about.
+    pub fn account_of(&self, body: &[u8]) -> Option<&str> {
+        let notice = wire::read_notice(body)?;
+        let payments = self.objects.iter().map(|object| (&object.id, &object.account));
+        let refunds = self.refunds.iter().map(|refund| (&refund.id, &refund.account));
+        let mut accounts = payments.chain(refunds);
+        accounts.find(|(id, _)| **id == notice.object).map(|(_, account)| account.as_str())
+    }
+
+    /// The intent of a payment that was over before, where a notification is about one.
+    pub fn intent_of_fickle(&self, body: &[u8]) -> Option<IntentId> {
+        let notice = wire::read_notice(body)?;
+        let mut fickle = self.objects.iter().filter(|object| object.fickle);
+        fickle.find(|object| object.id == notice.object)?.intent
     }
 
     /// Whether a notification is about a payment that was over before.

@@ -39,7 +39,8 @@ impl Bank {
             payment,
             amount,
             done: true,
-            made_at: now.plus_ms(self.ahead_ms),
+            made_at: now,
+            dated_at: now.plus_ms(self.ahead_ms),
         });
         self.keep(request, Made::Refund(index), now);
         Reply::Object(refund_shown(&self.refunds[index]))
@@ -79,6 +80,6 @@ pub(super) fn refund_shown(refund: &Refund) -> RefundObservation {
         status: if refund.done { RefundStatus::Succeeded } else { RefundStatus::Pending },
         amount: refund.amount,
         operation: Some(refund.operation),
-        created_at: Some(refund.made_at),
+        created_at: Some(refund.dated_at),
     }
 }

@@ -1,7 +1,7 @@
 //! What must be true as something arrives at the bank, as an answer is given, and as a notification is acknowledged.
 
 use payment::IntentId;
-use store::{Answer, KeyUse, Rows, StrangerRecord, Task};
+use store::{Answer, CheckoutRecord, IntentRecord, KeyUse, Rows, StrangerRecord, Task, Tenant};
 
 use super::{Broken, Checker, broken};
 use crate::{bank::Bank, desk::Request, wire, world::EXECUTE_MS};
@@ -9,7 +9,7 @@ use crate::{bank::Bank, desk::Request, wire, world::EXECUTE_MS};
 impl Checker {
     /// 4, 5, 7: what arrives was written down before, comes with one key, one body, one account, and left in time.
     pub fn on_arrival(&mut self, rows: &Rows, request: &Request) -> Result<(), Broken> {
-        if self.restored.is_some_and(|at| request.left_ms <= at.0) {
+        if self.restored.is_some_and(|at| request.left_at <= at) {
             // Written down in what is gone.
             return Ok(());
         }
@@ -39,7 +39,8 @@ impl Checker {
                 intent.and_then(|intent| rows.checkouts.values().find(|row| row.id == intent.checkout));
             let order = checkout.map(|checkout| &checkout.order);
             let others = |stranger: &&StrangerRecord| {
-                let names = order.is_some() && stranger.order.as_ref() == order;
+                let own = checkout.is_some_and(|checkout| checkout.tenant == stranger.tenant);
+                let names = own && stranger.order.as_ref() == order;
                 names
                     && stranger.took_money
                     && stranger.resolution.is_none()
@@ -48,22 +49,27 @@ impl Checker {
             let other = rows.strangers.values().find(others);
             must!(
                 10,
-                other.is_none(),
+                other.is_none() || self.set.is_some(),
                 "{} is sent for an order that somebody else paid: {other:?}",
                 operation.id
             );
         }
         must!(4, attempted || self.restored.is_some(), "no attempt of {} is written", operation.id);
-        let in_time = operation.execute_until.is_some_and(|until| request.left_ms < until.0);
-        must!(7, in_time || self.restored.is_some(), "{} left after its execute-until", operation.id);
+        let in_time = operation.execute_until.is_some_and(|until| request.dated_at < until);
+        must!(
+            7,
+            in_time || self.restored.is_some() || self.set.is_some(),
+            "{} left after its execute-until",
+            operation.id
+        );
         if let Task::Pay = operation.task {
             let mut lines = rows.journal.iter().filter(|((_, intent, _), _)| *intent == operation.intent);
             let submitted = lines.find(|(_, row)| row.line.event == "submitted");
-            let since_ms = submitted.map(|(_, row)| request.left_ms - row.line.at.0);
+            let since_ms = submitted.map(|(_, row)| request.dated_at.since_ms(row.line.at));
             let soon = since_ms.is_some_and(|ms| ms < EXECUTE_MS);
             must!(
                 7,
-                soon || self.restored.is_some(),
+                soon || self.restored.is_some() || self.set.is_some(),
                 "{} left {since_ms:?} ms after its submit",
                 operation.id
             );
@@ -74,16 +80,31 @@ impl Checker {
     /// 2, 3, 12: a key's answers are one answer, and answer one request.
     pub fn on_answer(&mut self, rows: &Rows, key: &KeyUse, answer: &Answer) -> Result<(), Broken> {
         let mut kept = rows.keys.values();
-        let first = kept.find(|row| row.key.kind == key.kind && row.key.key == key.key);
+        let first = kept
+            .find(|row| row.key.tenant == key.tenant && row.key.kind == key.kind && row.key.key == key.key);
         let same = first.is_some_and(|first| first.key.fingerprint == key.fingerprint);
         must!(3, same, "{key:?} is answered as if it were {first:?}");
-        let slot = (key.kind.as_str(), key.key.as_str().to_owned());
+        let named = rows.intents.values().find(|row| first.is_some_and(|first| row.id == first.intent));
+        must!(18, named.is_none_or(|row| row.tenant == key.tenant), "{key:?} is told of {named:?}");
+        let slot = (key.tenant.clone(), key.kind.as_str(), key.key.as_str().to_owned());
         match self.answers.get(&slot) {
             Some(first) => must!(12, first == answer, "{slot:?} was answered {first:?}, then {answer:?}"),
             None => {
                 self.answers.insert(slot, answer.clone());
             }
         }
+        Ok(())
+    }
+
+    /// 18: no caller receives another's payment.
+    pub fn on_show(
+        &self,
+        asked: &Tenant,
+        checkout: &CheckoutRecord,
+        intent: &IntentRecord,
+    ) -> Result<(), Broken> {
+        let own = checkout.tenant == *asked && intent.tenant == *asked;
+        must!(18, own, "{asked:?} is shown {} of {:?}", intent.id, intent.tenant);
         Ok(())
     }
 

@@ -43,6 +43,9 @@ impl Checker {
     /// 8, 9: each new line begins where the last one ended, and leads where its event may lead.
     pub(super) fn check_journal(&mut self, rows: &Rows, intent: &IntentRecord) -> Result<(), Broken> {
         let read = self.journals.get(&intent.id).copied();
+        if read.is_none() {
+            self.whose.insert(intent.id, intent.tenant.clone());
+        }
         let from = read.map_or(1, |read| read.lines);
         let key = |seq| (intent.tenant.clone(), intent.id, seq);
         let mut lines = rows.journal.range(key(from)..=key(i64::MAX));

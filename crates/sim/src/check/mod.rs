@@ -10,11 +10,14 @@ use payment::{
     AttemptId, CheckoutStatus, EffectId, IntentId, KeyKind, Money, ObjectId, OperationId, OperationKind,
     ProviderKey, Stance, Timestamp,
 };
-use store::{Answer, ChargeRecord, EffectRecord, EffectState, Lease, OperationRecord, Rows, Stage, Task};
+use store::{
+    Answer, ChargeRecord, EffectRecord, EffectState, Lease, OperationRecord, Rows, Stage, StrangerRecord,
+    Task, Tenant,
+};
 
 use crate::{
     desk::{Message, Request},
-    time::{DAY, HOUR},
+    time::{DAY, HOUR, Time},
 };
 
 /// An invariant that does not hold.
@@ -76,7 +79,9 @@ pub struct Checker {
     /// Effects that were given up.
     given_up: BTreeSet<EffectId>,
     /// The first answer to each key.
-    answers: BTreeMap<(&'static str, String), Answer>,
+    answers: BTreeMap<(Tenant, &'static str, String), Answer>,
+    /// Whose each intent is or was: a restored copy may have forgotten it.
+    whose: BTreeMap<IntentId, Tenant>,
     /// The bytes and the account that each provider key first came with.
     sent: BTreeMap<ProviderKey, Request>,
     /// Notifications that were answered 2xx.
@@ -87,6 +92,8 @@ pub struct Checker {
     pub moved: bool,
     /// Whether a person spoke while things still went wrong, perhaps before the bank could be asked.
     pub hasty: bool,
+    /// When somebody set the database's clock, last: what it showed before cannot be compared with what it shows now.
+    pub set: Option<Timestamp>,
     /// When the rows became an older copy of themselves, last.
     restored: Option<Timestamp>,
     /// Payments that came back to life, older than what a restored copy reads, whose news only the rows that are gone had heard.
@@ -100,8 +107,8 @@ impl Checker {
     }
 
     /// The rows are those of a backup from now on.
-    pub fn restored(&mut self, rows: &Rows, now: Timestamp) -> Result<(), Broken> {
-        self.restored = Some(now);
+    pub fn restored(&mut self, rows: &Rows, time: &Time) -> Result<(), Broken> {
+        self.restored = Some(time.real());
         self.journals.clear();
         self.claims.clear();
         self.answers.clear();
@@ -115,7 +122,12 @@ impl Checker {
             let state = if row.line.event.contains('.') { read } else { known(&row.line.to) };
             self.journals.insert(*intent, Read { lines: row.line.seq, last: row.hash, state });
         }
-        self.after_a_write(rows, now)
+        self.after_a_write(rows, time.now())
+    }
+
+    /// Whose an intent is or was.
+    pub fn whose(&self, intent: IntentId) -> Option<Tenant> {
+        self.whose.get(&intent).cloned()
     }
 
     /// What a restored copy cannot know: nobody announces this payment again, and the listing that it reads begins later.
@@ -262,9 +274,11 @@ pub(crate) fn waits_for_people(rows: &Rows, effect: &EffectRecord) -> bool {
     let intent = rows.intents.values().find(|row| row.id == effect.intent);
     let checkout = intent.and_then(|intent| rows.checkouts.values().find(|row| row.id == intent.checkout));
     let Some(checkout) = checkout else { return false };
+    let names = |stranger: &StrangerRecord| {
+        stranger.tenant == checkout.tenant && stranger.order.as_ref() == Some(&checkout.order)
+    };
     let mut strangers = rows.strangers.values();
-    let strange = strangers
-        .any(|stranger| stranger.resolution.is_none() && stranger.order.as_ref() == Some(&checkout.order));
+    let strange = strangers.any(|stranger| stranger.resolution.is_none() && names(stranger));
     let mut intents = rows.intents.values();
     strange || intents.any(|row| row.checkout == checkout.id && row.state.stance() == Stance::Occupying)
 }

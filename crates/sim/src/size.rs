@@ -1,0 +1,100 @@
+//! How large a world is: drawn, or made for what chance seldom meets.
+
+use crate::{
+    choices::Choices,
+    fault::{Fault, Rates},
+};
+
+/// How large a world is, and what goes wrong in it.
+#[derive(Clone, Debug)]
+pub struct Size {
+    /// Servers.
+    pub nodes: usize,
+    /// Tabs.
+    pub tabs: usize,
+    /// Merchants: one, or two who know nothing of each other.
+    pub merchants: usize,
+    /// Whether both have one account at the bank.
+    pub shared: bool,
+    /// Orders of their shops, in turn.
+    pub orders: usize,
+    /// Steps before everything is healed.
+    pub steps: usize,
+    /// What goes wrong.
+    pub rates: Rates,
+    /// Money is held first, and captured by nobody.
+    pub held: bool,
+    /// The merchant wants extra charges given back.
+    pub refund_extras: bool,
+    /// In a world whose every course is explored: how much each shopper does after the first look.
+    pub deeds: Option<u32>,
+    /// Whether people do more than buy: they look, check, press again, let go.
+    pub lively: bool,
+}
+
+impl Size {
+    /// A size of its own for each history.
+    pub fn drawn(choices: &mut Choices) -> Self {
+        let (merchants, shared) = (1 + choices.weighted(&[7, 1]), choices.happens(500));
+        Self {
+            merchants,
+            shared,
+            nodes: 1 + choices.weighted(&[2, 5, 1]),
+            tabs: (1 + choices.weighted(&[3, 5, 1])).max(merchants),
+            orders: merchants * (1 + choices.weighted(&[6, 1])),
+            steps: [20, 40, 80, 160][choices.weighted(&[4, 4, 2, 1])],
+            deeds: None,
+            held: choices.happens(60),
+            refund_extras: choices.happens(300),
+            lively: choices.happens(500),
+            rates: Rates::drawn(choices),
+        }
+    }
+
+    /// One server whose requests are late and whose database becomes an old copy again and again.
+    pub fn restoring() -> Self {
+        Self {
+            nodes: 1,
+            tabs: 1,
+            merchants: 1,
+            shared: false,
+            orders: 1,
+            steps: 80,
+            rates: Rates::often(&[Fault::Restored, Fault::RequestLate, Fault::PageAnswerLost]),
+            deeds: None,
+            held: false,
+            refund_extras: false,
+            lively: false,
+        }
+    }
+
+    /// Two servers of a merchant who takes another account while answers are lost.
+    pub fn moving() -> Self {
+        let rates = Rates::often(&[Fault::AccountChanged, Fault::AnswerLost, Fault::ErrorAfter]);
+        Self { nodes: 2, lively: true, rates, ..Self::restoring() }
+    }
+
+    /// Two servers with a bank that takes another sum than it was asked for, and shows what does not belong to the question.
+    pub fn mistaken() -> Self {
+        let often = [Fault::TakesAnotherSum, Fault::WrongSum, Fault::WrongOwner, Fault::AnswerLost];
+        Self { nodes: 2, tabs: 2, rates: Rates::often(&often), ..Self::restoring() }
+    }
+
+    /// Two servers, two tabs, one checkout: the world whose speed is measured.
+    pub fn small(choices: &mut Choices) -> Self {
+        let rates = Rates::drawn(choices);
+        Self {
+            nodes: 2,
+            tabs: 2,
+            merchants: 1,
+            shared: false,
+            orders: 1,
+            steps: 30,
+            rates,
+            deeds: None,
+            held: false,
+            refund_extras: false,
+            lively: false,
+        }
+    }
+}
