@@ -5,7 +5,9 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
+use clap::ValueEnum;
 use payment::StateName;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     check::Broken,
@@ -20,9 +22,11 @@ const SHARE: u64 = 64;
 const MAX_VIOLATIONS: usize = 20;
 
 /// Which worlds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Worlds {
     /// Each seed draws its own size and its own faults.
+    #[default]
     Drawn,
     /// One server whose database becomes an old copy again and again.
     Restoring,
@@ -103,7 +107,11 @@ impl Told {
 
 /// A world that a seed decides everything of.
 pub fn world(worlds: Worlds, seed: u64, tells: bool) -> World {
-    let mut choices = Choices::from_seed(seed);
+    world_of(worlds, Choices::from_seed(seed), tells)
+}
+
+/// A world that these decide everything of.
+pub fn world_of(worlds: Worlds, mut choices: Choices, tells: bool) -> World {
     let size = match worlds {
         Worlds::Drawn => Size::drawn(&mut choices),
         Worlds::Restoring => Size::restoring(),

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
-use sim::{prove, regression, speed};
+use sim::{histories::Worlds, prove, regression, speed};
 
 /// A history is many small objects that live shortly: a fifth of its time is spent on them with the system's allocator.
 #[global_allocator]
@@ -34,11 +34,17 @@ enum Command {
     Replay {
         /// The seed.
         seed: u64,
+        /// In which worlds.
+        #[arg(long, value_enum, default_value_t)]
+        worlds: Worlds,
     },
     /// Makes the history of a seed that breaks something as short as it can be, and writes it into this folder.
     Shrink {
         /// The seed.
         seed: u64,
+        /// In which worlds.
+        #[arg(long, value_enum, default_value_t)]
+        worlds: Worlds,
         /// Where regressions are kept.
         #[arg(long, default_value = "crates/sim/regressions")]
         folder: PathBuf,
@@ -67,8 +73,8 @@ enum Command {
 fn main() -> ExitCode {
     let fine = match Cli::parse().command {
         Command::Prove { seeds, from, long } => prove::prove(seeds, from, long),
-        Command::Replay { seed } => prove::replay(seed),
-        Command::Shrink { seed, folder } => regression::write(seed, &folder),
+        Command::Replay { seed, worlds } => prove::replay(worlds, seed),
+        Command::Shrink { seed, worlds, folder } => regression::write(worlds, seed, &folder),
         Command::Speed { histories } => speed::speed(histories),
         Command::Explore { long } => prove::explore(long).is_some(),
         #[cfg(planted)]

@@ -223,8 +223,8 @@ pub fn hunt(_: u64) -> Hunt {
 }
 
 /// Tells the story of a seed; whether it broke nothing.
-pub fn replay(seed: u64) -> bool {
-    let (ended, world) = histories::world(Worlds::Drawn, seed, true).run();
+pub fn replay(worlds: Worlds, seed: u64) -> bool {
+    let (ended, world) = histories::world(worlds, seed, true).run();
     for line in world.story.lines() {
         println!("{line}");
     }

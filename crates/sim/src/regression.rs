@@ -17,23 +17,26 @@ pub struct Regression {
     pub invariant: u8,
     /// What was found then.
     pub found: String,
+    /// The worlds that it was found in.
+    #[serde(default)]
+    pub worlds: Worlds,
     /// The seed that it was found by.
     pub seed: u64,
-    /// Its decisions, its size and its faults among them.
+    /// Its decisions; in worlds that are drawn, its size and its faults among them.
     pub decisions: Vec<u32>,
     /// What happened, for people.
     pub story: Vec<String>,
 }
 
 /// Makes what a seed breaks short and writes it into a folder, named after its seed; whether it broke anything.
-pub fn write(seed: u64, folder: &Path) -> bool {
-    let (ended, _) = world(Worlds::Drawn, seed, false).run();
+pub fn write(worlds: Worlds, seed: u64, folder: &Path) -> bool {
+    let (ended, _) = world(worlds, seed, false).run();
     let Some(broken) = ended.broken else {
         println!("seed {seed} breaks nothing");
         return false;
     };
-    let decisions = shrink::shrink(ended.decisions, shrink::breaks(broken.invariant));
-    let regression = told(seed, decisions, &broken);
+    let decisions = shrink::shrink(ended.decisions, shrink::breaks(worlds, broken.invariant));
+    let regression = told(worlds, seed, decisions, &broken);
     regression.story.iter().for_each(|line| println!("{line}"));
     let path = folder.join(format!("seed-{seed}.json"));
     let written = serde_json::to_string_pretty(&regression)
@@ -47,8 +50,8 @@ pub fn write(seed: u64, folder: &Path) -> bool {
 }
 
 /// A history with its story.
-fn told(seed: u64, decisions: Vec<u32>, broken: &Broken) -> Regression {
-    let (_, world) = shrink::play(&decisions, true);
+fn told(worlds: Worlds, seed: u64, decisions: Vec<u32>, broken: &Broken) -> Regression {
+    let (_, world) = shrink::play(worlds, &decisions, true);
     let story = world.story.lines().to_vec();
-    Regression { invariant: broken.invariant, found: broken.found.clone(), seed, decisions, story }
+    Regression { invariant: broken.invariant, found: broken.found.clone(), worlds, seed, decisions, story }
 }

@@ -4,14 +4,13 @@
 use crate::{
     check::Broken,
     choices::Choices,
-    world::{Ended, Size, World},
+    histories::{Worlds, world_of},
+    world::{Ended, World},
 };
 
-/// Plays a list of decisions in a world whose size they decide, too.
-pub fn play(decisions: &[u32], tells: bool) -> (Ended, World) {
-    let mut choices = Choices::from_list(decisions.to_vec());
-    let size = Size::drawn(&mut choices);
-    World::in_memory(size, choices, tells).run()
+/// Plays a list of decisions; where worlds are drawn they decide the size, too.
+pub fn play(worlds: Worlds, decisions: &[u32], tells: bool) -> (Ended, World) {
+    world_of(worlds, Choices::from_list(decisions.to_vec()), tells).run()
 }
 
 /// The shortest and most harmless list that `breaks` still says breaks the same.
@@ -27,8 +26,8 @@ pub fn shrink(mut list: Vec<u32>, breaks: impl Fn(&[u32]) -> bool) -> Vec<u32> {
 }
 
 /// Whether a list breaks this invariant.
-pub fn breaks(invariant: u8) -> impl Fn(&[u32]) -> bool {
-    move |list| play(list, false).0.broken.is_some_and(|broken: Broken| broken.invariant == invariant)
+pub fn breaks(worlds: Worlds, invariant: u8) -> impl Fn(&[u32]) -> bool {
+    move |list| play(worlds, list, false).0.broken.is_some_and(|broken: Broken| broken.invariant == invariant)
 }
 
 fn without_chunks(mut list: Vec<u32>, breaks: &impl Fn(&[u32]) -> bool) -> Vec<u32> {

@@ -11,7 +11,7 @@ fn what_once_broke_something_does_not_any_more() {
     assert!(!files.is_empty());
     for file in files {
         let kept: Regression = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-        let (ended, world) = shrink::play(&kept.decisions, true);
+        let (ended, world) = shrink::play(kept.worlds, &kept.decisions, true);
         assert_eq!(ended.broken, None, "{}: {:#?}", file.display(), world.story.lines());
     }
 }
