@@ -171,7 +171,7 @@ impl Checker {
         Ok(())
     }
 
-    /// 16: what took money is a charge, or stands before a person.
+    /// 16, 18: what took money is a charge, or stands before a person, who is its own merchant's.
     fn check_objects(&self, rows: &Rows, bank: &Bank) -> Result<(), Broken> {
         // What came back to life long after its end is known only where its intent is: not somebody else's payment, nor one that a
         // restored copy has forgotten.
@@ -185,6 +185,13 @@ impl Checker {
             let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);
             let asked = stands_before_a_person(rows, object) || self.untold.contains(&object.id);
             must!(16, charged || stranger || asked, "nobody knows of {object:?}");
+        }
+        for stranger in rows.strangers.values().filter(|stranger| stranger.resolution.is_none()) {
+            let object = bank.objects.iter().find(|object| object.id == stranger.object);
+            let intent = object.and_then(|object| object.intent);
+            let others = |row: &&IntentRecord| Some(row.id) == intent && row.tenant != stranger.tenant;
+            let other = rows.intents.values().find(others);
+            must!(18, other.is_none(), "what is {other:?}'s stands before another merchant: {stranger:?}");
         }
         // What waits for a shopper takes no money before somebody has the way to its page, and only what is known has one.
         let alive = |status: Status| matches!(status, Status::Slow | Status::Held);
