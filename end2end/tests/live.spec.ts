@@ -182,3 +182,24 @@ test('a tab that waits at a decline follows when another device tries again and 
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });
+
+test('an answer that comes after the receipt paints nothing over it (N2)', async ({ page, bank }) => {
+  const { order, pay } = await buyInTheDark(page, bank);
+  let late = (): void => {};
+  const held = new Promise<void>((go) => (late = go));
+  await page.route('**/v1/payment_intents/*/check', async (route) => {
+    await held;
+    const id = new URL(route.request().url()).pathname.split('/').at(-2);
+    await route.fulfill({ json: { id, state: 'processing', progress: { held: true, steps: [] } } });
+  });
+  const answered = page.waitForResponse('**/v1/payment_intents/*/check');
+  await pay.screens.getByRole('button', { name: 'Проверить сейчас' }).click();
+  await bank.recovers();
+  await pay.expectState('succeeded');
+  await expect(pay.live).toContainText('Оплачено');
+  late();
+  await (await answered).finished();
+  await page.evaluate(() => new Promise((next) => setTimeout(next, 100)));
+  await expect(pay.live).toContainText('Оплачено');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});

@@ -271,6 +271,28 @@ for (const [what, block] of [
   });
 }
 
+test('a browser without AbortSignal.timeout pays as any other', async ({ page, context, bank }) => {
+  await context.addInitScript(() => Reflect.deleteProperty(AbortSignal, 'timeout'));
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
+test("a browser that cannot tell which button was pressed keeps the plain form, and the bank's page (N3)", async ({ page, context, bank }) => {
+  await context.addInitScript(() => Reflect.deleteProperty(SubmitEvent.prototype, 'submitter'));
+  const { order, pay } = await buy(page);
+  await expect(pay.root).toHaveAttribute('data-wasm', 'failed');
+  for (const part of [pay.number, pay.expiry, pay.code, pay.button]) await expect(part).toBeHidden();
+  await page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+  await page.getByRole('button', { name: 'Подтвердить' }).click();
+  await expect(page.locator('[data-payonce]')).toHaveAttribute('data-state', 'succeeded');
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
 test('fault 8: storage cleared in mid-payment changes nothing (R9)', async ({ page, bank }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();
