@@ -169,3 +169,28 @@ pub(super) async fn release_now(app: &App, tenant: &Tenant, intent: IntentId) ->
     let (engine, tenant) = (app.engine.clone(), tenant.clone());
     app.run(async move { engine.release(&tenant, intent).await }).await
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A page that is told of nothing more asks for another stream, over and over.
+    #[test]
+    fn a_stream_outlives_its_order_as_long_as_money_is_held_or_awaited() {
+        let may_change = |state: IntentState, closed: bool| {
+            let seen = serde_json::from_value(json!({
+                "id": "pi_1", "object": "payment_intent", "state": state, "amount": {"value": "1500.00", "currency": "RUB"},
+                "checkout_id": "co_1", "checkout_version": 1, "order_id": "123", "submit_key": "sub_1",
+                "created_at": "2026-11-30T10:00:00Z", "closed": closed,
+            }));
+            may_change(&seen.unwrap())
+        };
+        for state in [IntentState::Processing, IntentState::Authorized, IntentState::NeedsReview] {
+            assert!(may_change(state, true), "{state:?}");
+        }
+        assert!(may_change(IntentState::Declined, false), "it can be tried again");
+        assert!(!may_change(IntentState::Declined, true) && !may_change(IntentState::Succeeded, false));
+    }
+}
