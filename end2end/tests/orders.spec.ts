@@ -122,7 +122,7 @@ test('a receipt says the same fresh and after a reload, when it was paid include
   const facts = pay.screens.locator('.facts');
   await expect(facts.locator('time')).toBeVisible();
   const fresh = await facts.innerText();
-  expect(fresh).toMatch(/Время\s+\d\d\.\d\d\.\d{4}, \d+:\d\d:\d\d/);
+  expect(fresh).toMatch(/Время\s+\d+ [а-я]+\.? \d{4} г\., \d+:\d\d:\d\d/);
   await page.reload();
   await pay.hydrated();
   expect(await facts.innerText()).toBe(fresh);
