@@ -121,7 +121,7 @@ for (const [when, fault] of [
 }
 
 test('N1: an order runs out under a page left open: nothing is offered that does not work, without a reload', async ({ page, context, merchant, payonce }) => {
-  const order = await merchant.offer({ expires_in: 8, return_url: `${payonce.url}/shop` });
+  const order = await merchant.offer({ expires_in: 13, return_url: `${payonce.url}/shop` });
   const form = await new PayPage(await context.newPage()).open(order.url);
   await form.page.evaluate(() => Object.assign(window, { opened: 'once' }));
   const pay = await new PayPage(page).open(order.url);
