@@ -29,6 +29,9 @@ enum Command {
         /// The largest of the small worlds, too.
         #[arg(long)]
         long: bool,
+        /// Targets that crashed while they were fuzzed: the last line tells them.
+        #[arg(long, default_value_t = 0)]
+        crashes: u64,
     },
     /// Tells the story of one seed.
     Replay {
@@ -72,7 +75,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let fine = match Cli::parse().command {
-        Command::Prove { seeds, from, long } => prove::prove(seeds, from, long),
+        Command::Prove { seeds, from, long, crashes } => prove::prove(seeds, from, long, crashes),
         Command::Replay { seed, worlds } => prove::replay(worlds, seed),
         Command::Shrink { seed, worlds, folder } => regression::write(worlds, seed, &folder),
         Command::Speed { histories } => speed::speed(histories),
