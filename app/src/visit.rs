@@ -51,11 +51,9 @@ impl Visit {
     /// Whether the page wants the stream.
     pub fn watches(&self) -> bool {
         match &self.stage {
-            Stage::Checking | Stage::Elsewhere => true,
+            Stage::Checking | Stage::Elsewhere | Stage::Changed(_) => true,
             Stage::Known(seen) => !seen.state.is_final() || may_try_again(seen),
-            Stage::Ready | Stage::Invalid(_) | Stage::Submitting | Stage::Changed(_) | Stage::Renewing(_) => {
-                false
-            }
+            Stage::Ready | Stage::Invalid(_) | Stage::Submitting | Stage::Renewing(_) => false,
         }
     }
 
@@ -186,8 +184,7 @@ impl Visit {
                 self.asked = 0;
                 vec![Command::Ask]
             }
-            Stage::Checking | Stage::Elsewhere | Stage::Known(_) => vec![Command::Ask],
-            Stage::Changed(_) => Vec::new(),
+            Stage::Checking | Stage::Elsewhere | Stage::Changed(_) | Stage::Known(_) => vec![Command::Ask],
         }
     }
 

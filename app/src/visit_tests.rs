@@ -185,8 +185,7 @@ fn r10_a_lost_press_is_asked_about_whatever_became_of_the_next_one() {
     }
 }
 
-#[test]
-fn new_terms_are_shown_and_then_confirmed_by_pressing_pay_again() {
+fn changed() -> (Visit, Offer) {
     let offer = Offer {
         description: None,
         terms: Terms { version: 2, amount: Amount::new("1700.00", "RUB") },
@@ -194,13 +193,34 @@ fn new_terms_are_shown_and_then_confirmed_by_pressing_pay_again() {
         submit_key: "sub_2".into(),
     };
     let mut visit = submitting();
-    visit.handle(Event::Replied(Reply::Changed(offer.clone())));
+    let commands = visit.handle(Event::Replied(Reply::Changed(offer.clone())));
+    assert_eq!(commands, [Command::Follow { intent: "pi_2".into() }, Command::AskIn { pause_s: 1 }]);
     assert_eq!(visit.stage().name(), "changed");
+    (visit, offer)
+}
+
+#[test]
+fn new_terms_are_shown_and_then_confirmed_by_pressing_pay_again() {
+    let (mut visit, offer) = changed();
     assert_eq!(visit.handle(Event::Pay(Ok(form()))), []);
     assert_eq!(visit.handle(Event::Accept), [Command::Adopt(offer)]);
     assert_eq!(visit.stage(), &Stage::Ready);
     assert_eq!(visit.handle(Event::Accept), []);
     assert_eq!(visit.handle(Event::Pay(Ok(form()))).len(), 3);
+}
+
+#[test]
+fn n1_new_terms_that_somebody_else_agrees_to_first_are_not_offered_any_more() {
+    for state in [Processing, Confirming, RequiresAction, Succeeded, Declined, IntentState::Expired] {
+        let (mut visit, _) = changed();
+        assert!(visit.watches());
+        assert_eq!(visit.handle(Event::Heard), [Command::Ask]);
+        assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s: 2 }], "it is offered still");
+        assert_eq!(visit.stage().name(), "changed");
+        assert_eq!(visit.handle(Event::Told(Some(Seen::bare(state)))), [Command::Reload, Command::Tell]);
+    }
+    let (mut visit, _) = changed();
+    assert_eq!(visit.handle(behind(IntentState::Canceled)), [Command::Reload], "changed once more");
 }
 
 #[test]

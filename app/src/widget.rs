@@ -160,6 +160,7 @@ impl Running {
                 let due = move || Self::handle(&waiting, Event::Due);
                 running.timer.set(set_timeout_with_handle(due, Duration::from_secs(pause_s.into())).ok());
             }
+            Command::Follow { intent } => running.page.follow(&intent),
             Command::Adopt(offer) => {
                 show::adopt(&running.page, &offer);
                 running.memory.remember(&offer.intent, &offer.submit_key);

@@ -2,7 +2,7 @@
 // truth by itself (N2).
 import type { BrowserContext, Page, Request } from '@playwright/test';
 import { Bank } from '../helpers/bank.ts';
-import { GOOD, NO_FUNDS, last4 } from '../helpers/cards.ts';
+import { GOOD, NO_FUNDS, OTHER_GOOD, last4 } from '../helpers/cards.ts';
 import { EVENTS, heldBack } from '../helpers/gate.ts';
 import { Merchant } from '../helpers/merchant.ts';
 import { PayPage } from '../helpers/pay_page.ts';
@@ -181,6 +181,22 @@ test('a tab that waits at a decline follows when another device tries again and 
   await device.expectState('succeeded');
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
+test('N1: new terms that another device pays first give way to the receipt', async ({ page, merchant, bank, newDevice }) => {
+  const before = await merchant.offer();
+  const pay = await new PayPage(page).open(before.url);
+  const order = await merchant.offer({ order_id: before.order_id, rubles: 1700 });
+  await pay.pay(GOOD);
+  await pay.expectState('changed');
+  await expect(page).toHaveTitle(/^Заказ изменился — /);
+  const device = await new PayPage(await (await newDevice()).newPage()).open(order.url);
+  await device.pay(OTHER_GOOD);
+  await device.expectState('succeeded');
+  await expect(pay.root).toHaveAttribute('data-state', 'succeeded', { timeout: MIRROR_MS });
+  await expect(page).toHaveTitle(/^Оплачено — /);
+  await expect(pay.screens).toContainText(`•••• ${last4(OTHER_GOOD)}`);
+  await bank.expectOneCharge(order.order_id, '1700.00', last4(OTHER_GOOD));
 });
 
 test('an answer that comes after the receipt paints nothing over it (N2)', async ({ page, bank }) => {

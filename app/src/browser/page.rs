@@ -77,6 +77,11 @@ impl PageElements {
         })
     }
 
+    /// From now on this intent is asked about.
+    pub(crate) fn follow(&self, intent: &str) {
+        self.set("data-intent", intent);
+    }
+
     /// From now on these terms, and their intent, are submitted.
     pub(super) fn adopt(&self, offer: &Offer) {
         let terms = &offer.terms;

@@ -110,7 +110,11 @@
   root.addEventListener("click", copy);
   const left = new Date(root.dataset.expires) - Date.now();
   if (left > 0) setTimeout(() => say("heard"), Math.min(left, LATEST_MS));
-  new MutationObserver(() => follow(true)).observe(root, { attributeFilter: ["data-watch"] });
+  new MutationObserver((changes) => {
+    // Another intent has another stream.
+    if (changes.some(({ attributeName }) => attributeName === "data-intent")) follow(false);
+    follow(true);
+  }).observe(root, { attributeFilter: ["data-watch", "data-intent"] });
   document.addEventListener("visibilitychange", () => {
     follow(true);
     if (!document.hidden) say("heard");

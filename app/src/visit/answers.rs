@@ -46,8 +46,11 @@ impl Visit {
                 self.ask_later()
             }
             Reply::Changed(offer) => {
+                // Somebody else may agree to the new terms first.
+                let mut commands = vec![Command::Follow { intent: offer.intent.clone() }];
                 self.enter(Stage::Changed(offer), None);
-                Vec::new()
+                commands.extend(self.ask_later());
+                commands
             }
             Reply::Behind => vec![Command::KeepBehind, Command::Reload],
             Reply::Lost => self.check(),
@@ -68,7 +71,10 @@ impl Visit {
         };
         match (&self.stage, seen.state) {
             // These wait for an answer of their own.
-            (Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_), _) => Vec::new(),
+            (Stage::Submitting | Stage::Renewing(_), _) => Vec::new(),
+            (Stage::Changed(_), IntentState::Created) if !seen.behind => self.ask_later(),
+            // What is offered is under way or over: the page is another.
+            (Stage::Changed(_), _) => vec![Command::Reload],
             // Paid for good: what can be news is that money was taken once more, and what becomes of it.
             (Stage::Known(known), _) if is_paid(known) && seen.extra == known.extra => self.ask_later(),
             (Stage::Known(known), _) if is_paid(known) => vec![Command::Reload],
@@ -181,10 +187,10 @@ impl Visit {
     pub(super) fn ask_later(&mut self) -> Vec<Command> {
         let wants = match &self.stage {
             Stage::Ready | Stage::Invalid(_) => self.asked + 1 < if self.idle { GLANCES } else { LOOKS },
-            Stage::Checking | Stage::Elsewhere => true,
+            Stage::Checking | Stage::Elsewhere | Stage::Changed(_) => true,
             Stage::Known(seen) if is_paid(seen) => self.asked < PAID_LOOKS,
             Stage::Known(seen) => !seen.state.is_final(),
-            Stage::Submitting | Stage::Renewing(_) | Stage::Changed(_) => false,
+            Stage::Submitting | Stage::Renewing(_) => false,
         };
         if !wants {
             return Vec::new();

@@ -101,6 +101,11 @@ pub enum Command {
     Release,
     /// Ask for a new intent.
     Renew,
+    /// Ask about this intent from now on.
+    Follow {
+        /// `pi_…`
+        intent: String,
+    },
     /// Put the new terms on the form, in place of the old.
     Adopt(Offer),
     /// Read the page anew: always right.
