@@ -61,8 +61,8 @@ note-unreached = Your payment has not reached us so far. The form is as you left
 note-no-token = The bank could not be reached, and this press sent nothing. Please try again: you will not be charged twice.
 note-busy = Too many requests right now, and this press sent nothing. Try again in a minute: you will not be charged twice.
 note-refused = The payment could not be sent. Reload the page and it will show how the payment stands.
-note-card-elsewhere = A card entered in another tab or on another device is used for this payment. A second one was not begun.
-note-too-many-tries = There are no tries left for this order. No money was taken. Please ask the shop.
+note-card-elsewhere = This payment goes on with a card that was entered before: here, in another tab or on another device. A second payment was not begun.
+note-too-many-tries = There are no tries left for this order, and it is not paid. Please ask the shop.
 note-not-renewed = A new try could not be started: no connection. Please try again.
 note-release-asked = We asked the bank to let go of this payment. As soon as it answers, you can pay another way.
 note-released-by = While the bank waits for you, no other payment can begin: both might be charged. If you do not confirm, the bank lets go of this one by { $time } at the latest; then you can pay another way.
@@ -133,8 +133,8 @@ canceled-title = The payment did not take place
 expired-title = The time to pay has run out
 not-taken = Money was not taken.
 closed = This order can no longer be paid here. If you still need it, ask the shop for a new link.
-other-card = Card { $card } from another tab or device was used. Nothing was taken from the card entered here.
-other-bank = This payment goes on at the bank's page, opened in another tab or on another device. Nothing was taken from the card entered here.
+other-card = Card { $card } was used: it was entered earlier, in another tab or on another device. Nothing was taken from the card entered last.
+other-bank = This payment goes on at the bank's page, where it was begun before. Nothing was taken from the card entered here.
 other-tab = This payment was begun in another tab or on another device. It is the same one here: you will not be charged twice.
 
 # Why a bank says no.

@@ -23,7 +23,7 @@ pub struct Visit {
     asked: u32,
     /// The pause that runs now.
     pause_s: Option<u32>,
-    /// Last digits of the card this page sent.
+    /// Last digits of the card this page sent last.
     offered: Option<String>,
     /// Whether this tab had the form open all the while, and nothing that it sent can be on its way, from before a reload neither.
     idle: bool,
@@ -83,6 +83,11 @@ impl Visit {
         }
     }
 
+    /// Whether the shopper may leave for the bank's page: not while a press is being sent, whose answer would be lost.
+    pub fn may_leave(&self) -> bool {
+        self.stage != Stage::Submitting
+    }
+
     /// What to do first.
     pub fn open(&mut self, past: Past) -> Vec<Command> {
         self.idle &= past != Past::Begun;
@@ -107,6 +112,7 @@ impl Visit {
     /// The rules.
     pub fn handle(&mut self, event: Event) -> Vec<Command> {
         match event {
+            Event::ToBank if !self.may_leave() => Vec::new(),
             Event::ToBank => {
                 self.idle = false;
                 vec![Command::Begin, Command::Tell]

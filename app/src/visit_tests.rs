@@ -297,6 +297,25 @@ fn the_card_of_the_other_tab_is_named() {
     assert_eq!(visit.other_way(), Some(OtherWay::Card("4600")));
 }
 
+/// The shopper may have corrected the card in between.
+#[test]
+fn fault_67_the_card_of_a_lost_press_is_named_where_another_was_sent_after_it() {
+    let (mut visit, _) = pressed_twice(Reply::FieldRefused(Wrong::NumberRefused));
+    assert_eq!(visit.handle(Event::Due), [Command::Ask]);
+    visit.handle(Event::Asked(Ok(with_last4(Declined, "4600"))));
+    assert_eq!((visit.stage().name(), visit.other_way()), ("declined", Some(OtherWay::Card("4600"))));
+}
+
+#[test]
+fn nobody_leaves_for_the_bank_while_a_press_is_being_sent() {
+    let mut visit = submitting();
+    assert!(!visit.may_leave());
+    assert_eq!(visit.handle(Event::ToBank), []);
+    visit.handle(Event::Replied(Reply::NotSent(Note::NoToken)));
+    assert!(visit.may_leave());
+    assert_eq!(visit.handle(Event::ToBank), [Command::Begin, Command::Tell]);
+}
+
 #[test]
 fn n1_the_banks_page_in_another_tab_is_named_where_a_card_was_offered() {
     let at_the_bank = || Seen { by_redirect: true, ..Seen::bare(RequiresAction) };

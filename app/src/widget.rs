@@ -111,8 +111,9 @@ impl Running {
             "release" => Self::handle(running, Event::Release),
             // The browser posts the form; the other tabs are to look what comes of it.
             "bank" => {
+                let leaves = running.visit.borrow().may_leave();
                 Self::handle(running, Event::ToBank);
-                return false;
+                return !leaves;
             }
             _ => return false,
         }

@@ -116,7 +116,7 @@ for (const [what, cards] of [
     const used = charge.payment_method?.card?.last4;
     for (const [place, tab] of tabs.entries()) {
       await expect(tab.screens).toContainText(`•••• ${used}`);
-      const note = tab.note(`Использована карта •••• ${used} из другой вкладки`);
+      const note = tab.note(`Использована карта •••• ${used}: её ввели раньше, в другой вкладке`);
       await expect(note).toHaveCount(last4(cards[place]) === used ? 0 : 1);
     }
   });

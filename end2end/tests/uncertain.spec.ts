@@ -1,6 +1,7 @@
 // The bank does something and we cannot know what: confirming, no invitation to pay, and the truth by itself (R10, N2).
-import { GOOD, last4 } from '../helpers/cards.ts';
-import { Gate, NEWS } from '../helpers/gate.ts';
+import type { Request } from '@playwright/test';
+import { GOOD, NO_FUNDS, last4 } from '../helpers/cards.ts';
+import { Gate, NEWS, SUBMIT } from '../helpers/gate.ts';
 import { PayPage } from '../helpers/pay_page.ts';
 import { buy, buyInTheDark, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
@@ -231,4 +232,33 @@ test('an address that is none comes back with what is wrong at its field, and no
   await address.fill('anna@example.com');
   await pay.screens.getByRole('button', { name: 'Написать мне' }).click();
   await expect(pay.screens).toContainText('Напишем на anna@example.com');
+});
+
+test('fault 67: a press that was lost arrives while another card is being sent: its card is named, and nobody leaves meanwhile', async ({ page, bank, watch }) => {
+  watch.expects(/ERR_CONNECTION_RESET/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  let lost: Request | undefined;
+  await page.route(SUBMIT, (route) => {
+    lost = route.request();
+    return route.abort('connectionreset');
+  }, { times: 1 });
+  await pay.pay(NO_FUNDS);
+  await pay.expectState('ready');
+  await expect(pay.note('Оплата до нас пока не дошла')).toBeVisible();
+
+  const gate = await Gate.on(page, SUBMIT);
+  await pay.pay(GOOD);
+  await gate.hasHeld(1);
+  await expect(pay.number).not.toBeEditable();
+  await pay.root.getByRole('button', { name: 'Заплатить на странице банка' }).click({ force: true });
+  await pay.expectState('submitting');
+  // A proxy had it: it arrives only now.
+  expect((await page.request.fetch(lost!)).ok()).toBe(true);
+  await gate.open();
+  await pay.expectState('declined');
+  await expect(pay.screens).toContainText('Карта •••• 4600');
+  await expect(pay.note('Использована карта •••• 4600: её ввели раньше')).toBeVisible();
+  expect(await bank.charges(order.id)).toEqual([]);
+  expect(await bank.payments(order.id)).toHaveLength(1);
 });

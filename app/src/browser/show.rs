@@ -72,10 +72,16 @@ fn show_stage(page: &PageElements, visit: &Visit) {
     page.each("[data-screen]", &mut |screen| screen.set_hidden(!is(screen, "data-screen", stage.screen())));
     let note = visit.note().map_or("", Note::name);
     page.each("[data-note]", &mut |line| line.set_hidden(!is(line, "data-note", note)));
-    let busy = if *stage == Stage::Submitting { "true" } else { "false" };
-    page.each("button[name=pay]", &mut |button| {
-        let _ = button.set_attribute("aria-disabled", busy);
+    let busy = *stage == Stage::Submitting;
+    page.each("button[name=pay], [data-submit=bank]", &mut |button| {
+        let _ = button.set_attribute("aria-disabled", if busy { "true" } else { "false" });
     });
+    // What is being sent stands there until it is known what came of it.
+    for field in Field::ALL {
+        if let Some(input) = page.field(field) {
+            input.set_read_only(busy);
+        }
+    }
     show_wrongs(page, stage);
     match stage {
         Stage::Known(seen) | Stage::Renewing(seen) => {

@@ -103,6 +103,11 @@ fn Ended(page: Arc<Page>) -> impl IntoView {
             <Back page=page.clone() main=true />
         </Screen>
         <Screen page=page.clone() clone:page name="declined" mark=Mark::Bad title="declined-title" lead="not-taken">
+            <p data-with="card" hidden=page.last4().is_none()>
+                {page.say("fact-card")}
+                " "
+                <span data-slot="card">{page.last4().map(|last4| format!("•••• {last4}"))}</span>
+            </p>
             <Reasons page=page.clone() />
             <Onward page=page.clone() />
         </Screen>

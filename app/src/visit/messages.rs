@@ -73,7 +73,7 @@ pub enum Past {
 /// How a payment goes on that is not what this page offered (N1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherWay<'a> {
-    /// Another card than this page's: its last digits.
+    /// Another card than the one this page sent last, which may have been sent before from here: its last digits.
     Card(&'a str),
     /// The bank's page; this page offered a card.
     Bank,

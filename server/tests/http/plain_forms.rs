@@ -217,7 +217,7 @@ async fn fault_67_the_banks_page_wanted_while_another_tabs_card_pays_is_told_so(
     let reply = post(&world, &pay_path(&world, &checkout), &pay_form(&checkout)).await.expect(200);
     let html = reply.text();
     assert!(html.contains("data-state=\"confirming\""));
-    assert!(html.contains("A card entered in another tab or on another device is used for this payment."));
+    assert!(html.contains("This payment goes on with a card that was entered before"));
     let status = below(&world, &checkout, "status");
     assert!(
         reply.header("Refresh").unwrap().ends_with(&format!(";url={status}")),
