@@ -177,6 +177,7 @@ test('a tab that waits at a decline follows when another device tries again and 
   await pay.expectState('declined');
   const device = await new PayPage(await (await newDevice()).newPage()).open(order.url);
   await device.tryAgain();
+  await expect(pay.root).toHaveAttribute('data-state', 'ready', { timeout: MIRROR_MS });
   await device.pay(GOOD);
   await device.expectState('succeeded');
   await pay.expectState('succeeded');

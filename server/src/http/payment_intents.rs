@@ -2,7 +2,7 @@
 
 use axum::{Json, body::Body, extract::State, http::HeaderMap, response::Response};
 use contract::{ExtraCharge, InQuestion, IntentState, PaymentIntent, Progress};
-use engine::IntentOutcome;
+use engine::{Changes, IntentOutcome};
 use payment::{CheckoutId, CheckoutStatus, Fingerprint, IdempotencyKey, IntentId, KeyKind, StateName};
 use store::{CheckoutRecord, Doubt, IntentRecord, KeyUse, StoreError, Story, Tenant};
 
@@ -43,7 +43,10 @@ pub(super) async fn open(
     let key = KeyUse { tenant: caller.tenant().clone(), kind: KeyKind::CreateIntent, key, fingerprint };
     let engine = app.engine.clone();
     match app.run(async move { engine.open_intent(key, id).await }).await? {
-        IntentOutcome::Answer { answer, replayed } => Ok(idempotency::respond(answer, replayed)),
+        IntentOutcome::Answer { answer, replayed } => {
+            tell_previous(app, caller.tenant(), id).await;
+            Ok(idempotency::respond(answer, replayed))
+        }
         IntentOutcome::KeyReused { field } => Err(key_reused(&field)),
         IntentOutcome::NotFound => Err(not_found()),
         IntentOutcome::Paid(intent) => Err(order_paid(format!("/v1/payment_intents/{intent}"))),
@@ -51,6 +54,14 @@ pub(super) async fn open(
         IntentOutcome::TooMany => {
             Err(Code::TooManyIntents.error("This checkout has been tried too often. Nothing was charged."))
         }
+    }
+}
+
+/// Whoever still looks at the try before the newest one is to follow. The new one is there, whatever becomes of this.
+async fn tell_previous(app: &App, tenant: &Tenant, id: CheckoutId) {
+    let newest = checkouts::read(app, tenant, id).await.ok();
+    if let Some(previous) = newest.and_then(|(_, newest)| newest.previous) {
+        app.live.changed(tenant, previous);
     }
 }
 

@@ -342,6 +342,19 @@ async fn an_intent_that_was_left_behind_says_so() {
     assert_eq!(seen_by_shopper(&world, &checkout).await["behind"], true);
 }
 
+/// On whatever device, and with scripts there or without.
+#[tokio::test]
+async fn n1_whoever_looks_at_a_decline_hears_at_once_of_the_next_try() {
+    let world = World::start().await;
+    let checkout = world.checkout("1").await;
+    world.pay(&checkout, DECLINED).await.expect(200);
+    let mut events = Events::of(&world, &checkout).await;
+    assert_eq!(events.next().await.unwrap().get("behind"), None);
+    world.again(&checkout, "again").send().await.expect(201);
+    assert_eq!(events.next().await.unwrap()["behind"], true, "long before the stream would look by itself");
+    assert_eq!(events.next().await, None);
+}
+
 /// The next look is hours away.
 #[tokio::test]
 async fn n2_check_now_brings_the_result_long_before_the_next_look() {
