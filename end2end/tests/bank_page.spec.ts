@@ -28,6 +28,16 @@ test("3-D Secure: the link leads to the bank's page, and after confirming there 
   expect((await merchant.checkout(order.checkoutId)).status).toBe('paid');
 });
 
+test('N2: at the bank too "check now" shows that the bank was asked', async ({ page }) => {
+  const { pay } = await buyWith3ds(page);
+  const looked = pay.screens.locator('[data-look=last] time');
+  await expect(looked).toBeVisible();
+  const before = await looked.getAttribute('datetime');
+  await pay.screens.getByRole('button', { name: 'Проверить сейчас' }).click();
+  await expect(looked).not.toHaveAttribute('datetime', before!);
+  await pay.expectState('requires_action');
+});
+
 test('3-D Secure refused: declined, and another card pays with one charge', async ({ page, bank }) => {
   const { order, pay } = await buyWith3ds(page);
   await decideAtBank(page, 'Отказаться');

@@ -13,7 +13,7 @@ use super::{
     screen::{Mark, Screen},
     settled::Onward,
     slot::Slot,
-    trail::Patterns,
+    trail::{Looks, Patterns},
     waiting::{CheckNow, Waiting},
 };
 
@@ -71,6 +71,7 @@ fn UnderWay(page: Arc<Page>) -> impl IntoView {
                 </form>
                 <CheckNow page=page.clone() />
             </div>
+            <Looks page=page.clone() />
         </Screen>
         <Screen page=page.clone() clone:page name="authorized" mark=Mark::Good title="authorized-title" lead="authorized-lead">
             <Facts page=page.clone() />

@@ -19,16 +19,13 @@ const KINDS: [ProgressKind; 6] = [
     ProgressKind::InReview,
 ];
 
-/// The steps so far, when the bank was asked last, and when it is asked next.
+/// The steps so far, and the looks.
 #[component]
 pub(super) fn Trail(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
-    let (steps, last, next) = match page.intent.progress.clone() {
-        Some(progress) => (progress.steps, progress.last_look_at, progress.next_look_at),
-        None => (Vec::new(), None, None),
-    };
+    let steps = page.intent.progress.clone().map(|progress| progress.steps).unwrap_or_default();
     let lines = steps.into_iter().map(|step| {
         view! {
             <li>
@@ -41,9 +38,21 @@ pub(super) fn Trail(
         <ol class="trail" data-trail>
             {lines.collect_view()}
         </ol>
+        <Looks page />
+    }
+}
+
+/// When the bank was asked last, and when it is asked next: what a press of "check now" changes.
+#[component]
+pub(super) fn Looks(
+    /// What is shown.
+    page: Arc<Page>,
+) -> impl IntoView {
+    let progress = page.intent.progress.clone().unwrap_or_default();
+    view! {
         <p class="muted small">
-            <Look page=page.clone() message="last-look" name="last" at=last to=To::Seconds />
-            <Look page=page.clone() message="next-look" name="next" at=next to=To::Seconds />
+            <Look page=page.clone() message="last-look" name="last" at=progress.last_look_at to=To::Seconds />
+            <Look page=page.clone() message="next-look" name="next" at=progress.next_look_at to=To::Seconds />
         </p>
     }
 }

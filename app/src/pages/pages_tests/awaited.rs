@@ -198,6 +198,17 @@ fn n2_another_address_can_be_left_than_the_one_that_is_known() {
     }
 }
 
+/// Nothing else on that page would show that the press was heard.
+#[test]
+fn n2_at_the_bank_too_it_is_told_when_the_bank_was_asked() {
+    let page = with_progress(IntentState::RequiresAction);
+    for html in [page.render_pay(), page.render_status()] {
+        let text = visible(&html);
+        assert!(text.contains("We last asked the bank: 10:00:20 UTC."), "{text}");
+        assert!(!text.contains("Sent to the bank"), "{text}");
+    }
+}
+
 #[test]
 fn at_the_bank_the_main_way_is_its_page_and_another_way_has_to_wait_for_it() {
     let mut page = open(IntentState::RequiresAction);
