@@ -30,7 +30,19 @@ fn write(out: &str, name: &str, html: &str) -> std::io::Result<()> {
 
 fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
     let page = |status, state| page(lang, css, status, state);
+    let canceled = |reason: &str| {
+        let mut canceled = page(CheckoutStatus::Open, IntentState::Canceled);
+        canceled.intent.cancel_reason = Some(reason.to_owned());
+        canceled
+    };
+    let mut away = page(CheckoutStatus::Open, IntentState::Created);
+    away.intent.progress = Some(Progress { held: true, ..progress(&[]) });
+    let mut untried = page(CheckoutStatus::Open, IntentState::Processing);
+    untried.checkout.payment_intent.state = IntentState::Created;
+    untried.intent.progress = away.intent.progress.clone();
     let mut declined = page(CheckoutStatus::Open, IntentState::Declined);
+    declined.intent.payment_method =
+        Some(PaymentMethod { kind: "card_token".to_owned(), last4: Some("4600".to_owned()) });
     declined.intent.decline = Some(Decline {
         by: "issuer".to_owned(),
         code: "insufficient_funds".to_owned(),
@@ -39,6 +51,7 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
     let mut action = page(CheckoutStatus::Open, IntentState::RequiresAction);
     action.intent.next_action =
         Some(NextAction::Redirect { url: "https://bank.example/confirm/1".to_owned() });
+    action.intent.progress = Some(progress(&[ProgressKind::Answered, ProgressKind::AtBank]));
     let mut released = action.clone();
     released.notice = Some(Notice::ReleasedBy("2026-11-30T11:05:00.000Z".to_owned()));
     let mut confirming = page(CheckoutStatus::Open, IntentState::Confirming);
@@ -72,6 +85,11 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
         ("succeeded-twice", twice),
         ("succeeded-other-sum", other_sum),
         ("declined", declined),
+        ("away", away),
+        ("untried", untried),
+        ("canceled-unreached", canceled("not_executed")),
+        ("canceled-hold", canceled("hold_expired")),
+        ("canceled-judged", canceled("judged_not_charged")),
         ("canceled", page(CheckoutStatus::Canceled, IntentState::Canceled)),
         ("expired", page(CheckoutStatus::Expired, IntentState::Expired)),
     ]
@@ -128,6 +146,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             submit_key: "sub_1".to_owned(),
             payment_method: None,
             decline: None,
+            cancel_reason: None,
             next_action: None,
             paid_at: None,
             progress: None,

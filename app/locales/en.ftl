@@ -130,6 +130,9 @@ other-sum-charged = { $amount } was charged for this order.
 other-sum-due = The order itself comes to { $amount }: please ask the shop about the difference.
 declined-title = The bank declined the payment
 canceled-title = The payment did not take place
+judged-title = This order is not paid
+judged-lead = If money was taken for it, all of it was given back.
+hold-goes = If your bank shows the sum as held, it will release it by itself.
 expired-title = The time to pay has run out
 not-taken = Money was not taken.
 closed = This order can no longer be paid here. If you still need it, ask the shop for a new link.
@@ -151,6 +154,14 @@ decline-timeout = The confirmation did not come in time.
 decline-issuer = The bank that issued the card is not available now.
 decline-rejected = The bank did not take the request. Try again or use another card; if that does not help, tell the shop.
 decline-other = The bank gave no reason. Try another card or call the bank.
+
+# Why a payment did not take place.
+cancel-unreached = It could not be passed to the bank in time.
+cancel-absent = The bank does not know of it: it never got there.
+cancel-replaced = The shop changed the order before it was paid.
+cancel-shop = The shop called it off.
+cancel-hold = The shop did not take the held money in time, and the bank let go of it.
+cancel-bank = The bank called it off.
 
 # Pages without an order.
 message-not-found-title = There is no such payment

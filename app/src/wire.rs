@@ -25,8 +25,8 @@ pub struct Seen {
     pub last4: Option<String>,
     /// Whether it is paid on the bank's own page.
     pub by_redirect: bool,
-    /// Why it was declined.
-    pub decline: Option<String>,
+    /// Why it was declined or canceled.
+    pub reason: Option<String>,
     /// The bank's page, while the shopper has to act there.
     pub bank_url: Option<String>,
     /// The checkout has gone on without this intent, or has another charge: the page is made anew.
@@ -55,7 +55,7 @@ impl Seen {
             state: created.or_else(|| STATES.into_iter().find(|state| state.as_str() == name))?,
             last4: answer.text(&["payment_method", "last4"]),
             by_redirect: answer.text(&["payment_method", "type"]).as_deref() == Some("redirect"),
-            decline: answer.text(&["decline", "code"]),
+            reason: answer.text(&["decline", "code"]).or_else(|| answer.text(&["cancel_reason"])),
             // Anything but a web address has no business in a link.
             bank_url: answer.text(&["next_action", "url"]).filter(|url| url.starts_with("http")),
             // A page that was made before an extra charge was known thanks for one charge, and one that was made before any, for its sum.
@@ -74,7 +74,7 @@ impl Seen {
             state,
             last4: None,
             by_redirect: false,
-            decline: None,
+            reason: None,
             bank_url: None,
             behind: false,
             extra: None,

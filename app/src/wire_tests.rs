@@ -40,6 +40,7 @@ fn intent() -> PaymentIntent {
         order_id: "123".into(),
         submit_key: "sub_1".into(),
         payment_method: Some(PaymentMethod { kind: "card_token".into(), last4: Some("4600".into()) }),
+        cancel_reason: None,
         decline: Some(Decline {
             by: "issuer".into(),
             code: "insufficient_funds".into(),
@@ -66,7 +67,7 @@ fn the_shown_part_of_an_intent_is_read_from_the_wire_type() {
     let seen = Seen::read(&on_the_wire(&intent()), "pi_1").unwrap();
     assert_eq!(seen.state, IntentState::Declined);
     assert_eq!(seen.last4.as_deref(), Some("4600"));
-    assert_eq!(seen.decline.as_deref(), Some("insufficient_funds"));
+    assert_eq!(seen.reason.as_deref(), Some("insufficient_funds"));
     assert_eq!(seen.bank_url.as_deref(), Some("https://bank.example/confirm/1"));
     assert_eq!((seen.behind, seen.released_by.as_deref()), (true, Some("2026-11-30T11:00:00Z")));
     assert_eq!((seen.closed, seen.by_redirect, seen.stuck), (true, false, false));
@@ -82,6 +83,18 @@ fn the_shown_part_of_an_intent_is_read_from_the_wire_type() {
     };
     let seen = Seen::read(&on_the_wire(&bare), "pi_1").unwrap();
     assert_eq!(seen, Seen::bare(IntentState::Created));
+}
+
+#[test]
+fn why_it_was_canceled_is_a_reason_as_a_decline_has() {
+    let canceled = PaymentIntent {
+        state: IntentState::Canceled,
+        decline: None,
+        cancel_reason: Some("judged_not_charged".into()),
+        ..intent()
+    };
+    let seen = Seen::read(&on_the_wire(&canceled), "pi_1").unwrap();
+    assert_eq!(seen.reason.as_deref(), Some("judged_not_charged"));
 }
 
 #[test]

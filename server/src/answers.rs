@@ -7,7 +7,7 @@ use contract::{
     JournalEntry, Metadata, NextAction, PaymentIntent, PaymentMethod, ProviderLink,
 };
 use engine::Answers;
-use payment::{Money, State, StateName, Timestamp};
+use payment::{CanceledReason, Money, State, StateName, Timestamp};
 use store::{Answer, CheckoutRecord, IntentRecord, Story};
 
 /// What is said of a decline that came without words.
@@ -135,6 +135,7 @@ pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> P
             last4: intent.paid_with.as_ref().and_then(|paid| paid.last4.clone()),
         }),
         decline: decline(&intent.state),
+        cancel_reason: cancel_reason(&intent.state),
         paid_at: paid_at(&intent.state),
         next_action: next_action(&intent.state).filter(|_| !is_paid),
         progress: None,
@@ -204,6 +205,22 @@ fn decline(state: &State) -> Option<Decline> {
     Some(Decline { by: by.as_str().to_owned(), code: code.clone(), message })
 }
 
+fn cancel_reason(state: &State) -> Option<String> {
+    let State::Canceled { reason } = state else { return None };
+    let word = match reason {
+        CanceledReason::NotExecuted => "not_executed",
+        CanceledReason::Absent => "absent",
+        CanceledReason::JudgedNotCharged => "judged_not_charged",
+        CanceledReason::Replaced => "replaced",
+        CanceledReason::ByProvider { code } => match code.as_str() {
+            "canceled_by_merchant" => "by_shop",
+            "expired_on_capture" => "hold_expired",
+            _ => "by_provider",
+        },
+    };
+    Some(word.to_owned())
+}
+
 fn paid_at(state: &State) -> Option<String> {
     let State::Succeeded { at, .. } = state else { return None };
     Some(rfc3339(*at))
@@ -212,4 +229,26 @@ fn paid_at(state: &State) -> Option<String> {
 fn next_action(state: &State) -> Option<NextAction> {
     let State::RequiresAction { url, .. } = state else { return None };
     Some(NextAction::Redirect { url: url.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_intent_says_why_it_was_canceled() {
+        let by = |code: &str| CanceledReason::ByProvider { code: code.to_owned() };
+        for (reason, word) in [
+            (CanceledReason::NotExecuted, "not_executed"),
+            (CanceledReason::Absent, "absent"),
+            (CanceledReason::JudgedNotCharged, "judged_not_charged"),
+            (CanceledReason::Replaced, "replaced"),
+            (by("canceled_by_merchant"), "by_shop"),
+            (by("expired_on_capture"), "hold_expired"),
+            (by("a_code_of_tomorrow"), "by_provider"),
+        ] {
+            assert_eq!(cancel_reason(&State::Canceled { reason }).as_deref(), Some(word));
+        }
+        assert_eq!(cancel_reason(&State::Created), None);
+    }
 }

@@ -36,7 +36,7 @@ impl PageElements {
         Stage::opening(&self.said("state"), |state| Seen {
             state,
             last4: self.root.get_attribute("data-last4"),
-            decline: self.root.get_attribute("data-decline"),
+            reason: self.root.get_attribute("data-because"),
             bank_url: self.root.get_attribute("data-bank"),
             extra: self.root.get_attribute("data-extra"),
             closed: self.root.has_attribute("data-closed"),

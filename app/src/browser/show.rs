@@ -86,7 +86,7 @@ fn show_stage(page: &PageElements, visit: &Visit) {
     match stage {
         Stage::Known(seen) | Stage::Renewing(seen) => {
             forget_card(page);
-            show_reason(page, seen.decline.as_deref());
+            show_reason(page, seen.reason.as_deref());
             fill(page, "card", seen.last4.as_deref().map(|last4| format!("•••• {last4}")));
             show_other_way(page, visit);
             page.each("[data-open]", &mut |form| form.set_hidden(seen.closed));
@@ -160,7 +160,7 @@ fn show_reason(page: &PageElements, code: Option<&str>) {
         found |= fits;
     });
     if !found {
-        page.each("[data-reason=other]", &mut |reason| reason.set_hidden(false));
+        page.each("[data-reason~=other]", &mut |reason| reason.set_hidden(false));
     }
 }
 

@@ -3,6 +3,7 @@
 //! Must never hold a rule about money, an inline style, or a card field with a name.
 
 mod back;
+mod canceled;
 mod card_field;
 mod card_form;
 mod clock;
@@ -204,8 +205,10 @@ impl Page {
         self.intent.payment_method.as_ref()?.last4.clone()
     }
 
-    fn decline_code(&self) -> Option<String> {
-        Some(self.intent.decline.as_ref()?.code.clone())
+    /// Why it was declined or canceled.
+    fn reason(&self) -> Option<String> {
+        let declined = self.intent.decline.as_ref().map(|decline| decline.code.clone());
+        declined.or_else(|| self.intent.cancel_reason.clone())
     }
 
     fn bank_url(&self) -> Option<String> {

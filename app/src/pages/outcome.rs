@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use super::{
     Page,
     back::Back,
+    canceled::Canceled,
     facts::Facts,
     processing::Processing,
     reasons::Reasons,
@@ -112,9 +113,7 @@ fn Ended(page: Arc<Page>) -> impl IntoView {
             <Reasons page=page.clone() />
             <Onward page=page.clone() />
         </Screen>
-        <Screen page=page.clone() clone:page name="canceled" mark=Mark::Bad title="canceled-title" lead="not-taken">
-            <Onward page=page.clone() />
-        </Screen>
+        <Canceled page=page.clone() />
         <Screen page=page.clone() clone:page name="expired" mark=Mark::Bad title="expired-title" lead="not-taken">
             <Onward page=page.clone() />
         </Screen>

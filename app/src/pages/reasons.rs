@@ -31,7 +31,7 @@ pub(super) fn Reasons(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
-    let shown = message_for(page.decline_code().as_deref().unwrap_or_default());
+    let shown = message_for(page.reason().as_deref().unwrap_or_default());
     REASONS
         .map(|(message, codes)| {
             view! {

@@ -78,6 +78,9 @@ pub(super) fn Heading(
     /// `data-heading`, where a screen has several, of which one is shown.
     #[prop(optional, into)]
     name: Option<&'static str>,
+    /// `data-reason`, where the reason tells which is shown.
+    #[prop(optional, into)]
+    reason: Option<&'static str>,
     /// Whether another one is shown.
     #[prop(optional)]
     hidden: bool,
@@ -85,7 +88,7 @@ pub(super) fn Heading(
     children: Children,
 ) -> impl IntoView {
     view! {
-        <div class="state" data-heading=name hidden=hidden>
+        <div class="state" data-heading=name data-reason=reason hidden=hidden>
             <div class=mark.class() aria-hidden="true">
                 {mark.sign()}
             </div>

@@ -43,7 +43,7 @@ pub(super) fn WidgetPage(
                 data-key=page.intent.submit_key.clone()
                 data-token=page.checkout.client_token.clone()
                 data-tokenize=page.tokenize_url.clone()
-                data-decline=page.decline_code()
+                data-because=page.reason()
                 data-last4=page.last4()
                 data-bank=page.bank_url()
                 data-watch=page.is_watched()

@@ -126,6 +126,10 @@ pub struct PaymentIntent {
     /// Why it was declined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decline: Option<Decline>,
+    /// Why it was canceled: `not_executed`, `absent`, `judged_not_charged` (a person found that no money was taken, or that all of it
+    /// was given back), `replaced`, `by_shop`, `hold_expired`, `by_provider`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel_reason: Option<String>,
     /// When we learned that the money was taken. RFC 3339, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid_at: Option<String>,

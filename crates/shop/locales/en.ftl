@@ -46,7 +46,7 @@ not-offered-text = The order is saved, but its payment page did not open. Nothin
 waiting-title = Waiting for payment
 waiting-text = Your order is placed and waits to be paid. Nothing has been charged yet.
 failed-title = The payment did not go through
-failed-text = The last try failed and nothing was charged. You can try another card or another way to pay.
+failed-text = The last try failed, and the order is not paid. You can try another card or another way to pay.
 bank-title = Confirm the payment at your bank
 bank-text = The bank is waiting for your confirmation. There is no need to start another payment.
 settling-title = We are confirming your payment
@@ -60,7 +60,7 @@ paid-text = Thank you for your purchase! The money has arrived.
 canceled-title = The order is canceled
 canceled-text = It can no longer be paid. If you still want it, place a new order.
 expired-title = The time to pay has run out
-expired-text = The order was not paid and nothing was charged. If you still want it, place a new order.
+expired-text = The order was not paid. If you still want it, place a new order.
 unknown-title = We could not find out whether the order is paid
 unknown-text = The payment service is not answering right now. That says nothing about your payment: if you have paid, do not pay again, check a little later.
 

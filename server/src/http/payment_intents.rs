@@ -122,7 +122,8 @@ async fn progress_view(
     let doubt = if unsettled { doubt(app, checkout).await? } else { None };
     match doubt {
         Some(Doubt::Stranger) => {
-            (view.state, view.decline, view.next_action) = (IntentState::NeedsReview, None, None);
+            (view.state, view.next_action) = (IntentState::NeedsReview, None);
+            (view.decline, view.cancel_reason) = (None, None);
         }
         Some(Doubt::Gate) if intent.state.is_terminal() => return Ok(held(view, intent)),
         Some(Doubt::Gate) | None => {}

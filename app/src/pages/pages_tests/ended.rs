@@ -17,6 +17,64 @@ fn a_decline_says_why_in_peoples_words_and_that_no_money_was_taken() {
 }
 
 #[test]
+fn a_payment_that_did_not_take_place_says_why() {
+    for lang in Lang::ALL {
+        for (reason, message) in [
+            ("not_executed", "cancel-unreached"),
+            ("absent", "cancel-absent"),
+            ("replaced", "cancel-replaced"),
+            ("by_shop", "cancel-shop"),
+            ("hold_expired", "cancel-hold"),
+            ("by_provider", "cancel-bank"),
+            ("a_reason_of_tomorrow", "not-taken"),
+        ] {
+            let mut canceled = page(lang, CheckoutStatus::Open, IntentState::Canceled);
+            canceled.intent.cancel_reason = Some(reason.into());
+            for html in [canceled.render_pay(), canceled.render_status()] {
+                let text = visible(&html);
+                for said in [message, "canceled-title", "not-taken"] {
+                    assert!(text.contains(&lang.say(said)), "{reason}: {said} in {text}");
+                }
+                assert_eq!(text.matches("cancel-").count(), 0, "{text}");
+            }
+            assert!(canceled.render_pay().contains(&format!("data-because=\"{reason}\"")));
+        }
+    }
+}
+
+/// A person says so of money that was given back, too; the mail says the same.
+#[test]
+fn r25_where_a_person_found_nothing_charged_it_is_not_said_that_no_money_was_taken() {
+    for lang in Lang::ALL {
+        let mut judged = page(lang, CheckoutStatus::Open, IntentState::Canceled);
+        judged.intent.cancel_reason = Some("judged_not_charged".into());
+        judged.out_of_tries = true;
+        for html in [judged.render_pay(), judged.render_status()] {
+            let text = visible(&html);
+            assert!(
+                text.contains(&lang.say("judged-title")) && text.contains(&lang.say("judged-lead")),
+                "{text}"
+            );
+            for claim in ["No money was taken", &lang.say("not-taken"), &lang.say("canceled-title")] {
+                assert!(!text.contains(claim), "{claim} in {text}");
+            }
+        }
+    }
+}
+
+/// The shopper may have typed another one since it was sent.
+#[test]
+fn a_decline_names_its_card_as_far_as_it_is_known() {
+    let mut declined = open(IntentState::Declined);
+    assert!(!visible(&declined.render_pay()).contains("Card "));
+    declined.intent.payment_method =
+        Some(PaymentMethod { kind: "card_token".into(), last4: Some("4600".into()) });
+    for html in [declined.render_pay(), declined.render_status()] {
+        assert!(visible(&html).contains("Card •••• 4600"), "{}", visible(&html));
+    }
+}
+
+#[test]
 fn a_new_try_is_offered_only_while_the_checkout_is_open() {
     for state in [IntentState::Declined, IntentState::Canceled, IntentState::Expired] {
         let html = open(state).render_pay();

@@ -59,6 +59,7 @@ fn page(lang: Lang, status: CheckoutStatus, state: IntentState) -> Page {
             submit_key: "sub_1".into(),
             payment_method: None,
             decline: None,
+            cancel_reason: None,
             next_action: None,
             paid_at: None,
             progress: None,

@@ -55,6 +55,7 @@ impl Receipt {
                 .payment_method
                 .map(|method| PaymentMethod { kind: method.kind.clone(), last4: last4(method) }),
             decline: None,
+            cancel_reason: None,
             ..view
         }
     }
