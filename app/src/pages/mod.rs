@@ -45,8 +45,8 @@ pub use notes::Notice;
 const REFRESH_S: u32 = 4;
 /// The same, while an address can be typed there.
 const ADDRESS_REFRESH_S: u32 = 30;
-/// The same, while a person is at it.
-const REVIEW_REFRESH_S: u32 = 60;
+/// The same, while a person is at it, or money is held.
+const SELDOM_REFRESH_S: u32 = 60;
 
 /// Paths of the built files. All empty where the browser's part was not built: the page then works without.
 #[derive(Clone, Debug, Default)]
@@ -117,21 +117,21 @@ impl Page {
     pub fn refresh_s(&self) -> Option<u32> {
         let shown = self.shown();
         let pause_s = match shown {
-            IntentState::NeedsReview => REVIEW_REFRESH_S,
+            IntentState::Created => ADDRESS_REFRESH_S,
+            IntentState::NeedsReview | IntentState::Authorized => SELDOM_REFRESH_S,
             IntentState::Processing | IntentState::Confirming if self.mails && self.email.is_none() => {
                 ADDRESS_REFRESH_S
             }
             IntentState::Processing
             | IntentState::Confirming
             | IntentState::RequiresAction
-            | IntentState::Created
-            | IntentState::Authorized
             | IntentState::Succeeded
             | IntentState::Declined
             | IntentState::Canceled
             | IntentState::Expired => REFRESH_S,
         };
-        (shown.is_awaited() && !self.opens_email()).then_some(pause_s)
+        let waits = shown.is_awaited() || shown == IntentState::Authorized || self.is_away();
+        (waits && !self.opens_email()).then_some(pause_s)
     }
 
     /// Whether an address can be left: it is where the result will be told.

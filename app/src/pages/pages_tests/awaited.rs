@@ -11,13 +11,28 @@ fn n3_without_scripts_a_page_that_waits_looks_again_by_itself() {
         let waits = open(state).refresh_s().is_some();
         assert_eq!(html.contains("<noscript><meta http-equiv=\"refresh\""), waits, "{state:?}");
         let ended = [IntentState::Declined, IntentState::Canceled, IntentState::Expired].contains(&state);
-        let held = state == IntentState::Authorized;
-        assert_eq!(html.contains(" data-watch"), waits || held || ended, "{state:?}");
+        assert_eq!(html.contains(" data-watch"), waits || ended, "{state:?}");
         let closed = page(Lang::En, CheckoutStatus::Expired, state).render_pay();
-        assert_eq!(closed.contains(" data-watch"), waits || held, "{state:?}: nothing more can happen");
+        assert_eq!(closed.contains(" data-watch"), waits, "{state:?}: nothing more can happen");
         let body = &html[html.find("<body").unwrap()..];
         assert!(!body.contains("<noscript"), "not in what is hydrated");
     }
+}
+
+#[test]
+fn n3_a_hold_is_looked_at_again_without_scripts_but_seldom() {
+    assert_eq!(open(IntentState::Authorized).refresh_s(), Some(60));
+    assert_eq!(open(IntentState::Created).refresh_s(), None);
+}
+
+/// What the bank shows may not be what it was asked for: then it has answered.
+#[test]
+fn n2_an_unknown_result_is_not_said_to_be_silence() {
+    let text = visible(&open(IntentState::Confirming).render_pay());
+    assert!(
+        text.contains("There is no clear answer from the bank yet.") && !text.contains("not answered"),
+        "{text}"
+    );
 }
 
 /// Without a script whatever is typed is gone when the page looks again.

@@ -187,6 +187,7 @@ fn the_status_page_only_reads() {
             IntentState::RequiresAction,
             IntentState::Confirming,
             IntentState::NeedsReview,
+            IntentState::Authorized,
         ];
         assert_eq!(open(state).refresh_s().is_some(), waits.contains(&state));
     }
