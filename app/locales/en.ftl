@@ -71,6 +71,7 @@ note-no-connection = Our server cannot be reached right now. Once it can, this p
 note-not-now = Our server is too busy to say how the payment stands. This page asks again by itself; nothing needs to be paid again.
 note-not-shown = This page may no longer see the payment: its link is out of date. Do not pay again; open your order in the shop to see how the payment stands.
 note-behind = The order went on while you filled in the form: this is how it stands now. This press of Pay started no payment.
+note-away = Our server was away for a while and is finding out from the bank what happened meanwhile. If you have paid for this order, do not pay again: this page will show it by itself. If not, you can pay now: the payment waits until that is known, and nothing is charged twice.
 note-terms-changed = The shop changed the order while you were paying. No money was taken. Check the new amount.
 
 # The page itself.
@@ -85,6 +86,7 @@ plain-lead = Your browser sends the card number straight to the bank, past the s
 unpaid-title = This order is not paid yet
 unpaid-lead = No money was taken.
 unpaid-link = Go to payment
+unpaid-still = If you have not paid yet, you can pay now: the payment waits until this is known, and nothing is charged twice.
 checking-title = Checking whether your payment arrived
 checking-lead = The connection broke and we got no answer. We are asking the server.
 elsewhere-title = Payment is under way in another tab

@@ -123,11 +123,13 @@ pub enum Note {
     NotShown,
     /// The order had gone on when pay was pressed; the press started nothing.
     Behind,
+    /// We were away, and do not know yet whether the order was paid meanwhile. It goes by itself.
+    Away,
 }
 
 impl Note {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Unreached,
         Self::NoToken,
         Self::Busy,
@@ -141,11 +143,12 @@ impl Note {
         Self::NotNow,
         Self::NotShown,
         Self::Behind,
+        Self::Away,
     ];
 
     /// Whether it comes and goes by itself: nobody pressed anything.
     pub fn is_passing(self) -> bool {
-        matches!(self, Self::NoConnection | Self::NotNow | Self::NotShown)
+        matches!(self, Self::NoConnection | Self::NotNow | Self::NotShown | Self::Away)
     }
 
     /// `data-note` in the page.
@@ -164,6 +167,7 @@ impl Note {
             Self::NotNow => "not-now",
             Self::NotShown => "not-shown",
             Self::Behind => "behind",
+            Self::Away => "away",
         }
     }
 }

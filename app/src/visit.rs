@@ -38,6 +38,12 @@ impl Visit {
         Self { stage, note: None, asked: GLANCES, pause_s: None, offered: None, idle, live: false }
     }
 
+    /// The same, with the line that the server wrote above the form.
+    #[must_use]
+    pub fn noting(self, note: Option<Note>) -> Self {
+        Self { note, ..self }
+    }
+
     /// Where the page stands.
     pub fn stage(&self) -> &Stage {
         &self.stage
@@ -98,7 +104,7 @@ impl Visit {
                 first.extend(self.ask_later());
                 first
             }
-            Stage::Ready if past != Past::New => self.handle(Event::Heard),
+            Stage::Ready if past != Past::New || self.note.is_some() => self.handle(Event::Heard),
             Stage::Ready => Vec::new(),
             Stage::Invalid(_)
             | Stage::Submitting

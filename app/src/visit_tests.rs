@@ -475,6 +475,31 @@ fn n1_a_page_that_replaced_a_press_that_came_too_late_says_so_as_long_as_it_stan
     assert_eq!(form_again.note(), None);
 }
 
+/// A copy does not know whether the order was paid since.
+#[test]
+fn fault_23_a_form_that_we_were_away_from_says_so_and_asks_until_it_is_known() {
+    let stuck = || Event::Asked(Ok(Seen { stuck: true, ..Seen::bare(Created) }));
+    let away = || Visit::new(Stage::Ready).noting(Some(Note::Away));
+    let mut visit = away();
+    assert_eq!(visit.open(Past::New), [Command::Ask]);
+    for pause_s in [1, 2, 4, 8, 15, 15, 15] {
+        assert_eq!(visit.handle(stuck()), [Command::AskIn { pause_s }]);
+        assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Away)));
+    }
+    visit.handle(asked(Created));
+    assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, None), "nothing happened");
+
+    let mut paid = away();
+    paid.open(Past::New);
+    assert_eq!(paid.handle(behind(Created)), [Command::Reload]);
+
+    let mut lost = submitting();
+    lost.handle(Event::Replied(Reply::Lost));
+    lost.handle(stuck());
+    lost.handle(stuck());
+    assert_eq!(lost.note(), Some(Note::Unreached), "what became of the press is said first");
+}
+
 fn behind(state: IntentState) -> Event {
     Event::Asked(Ok(Seen { behind: true, ..Seen::bare(state) }))
 }

@@ -10,7 +10,7 @@ use super::net::Server;
 use crate::{
     card,
     form::{Field, Typed},
-    stage::Stage,
+    stage::{Note, Stage},
     wire::{Offer, Seen, Terms},
 };
 
@@ -42,6 +42,11 @@ impl PageElements {
             closed: self.root.has_attribute("data-closed"),
             ..Seen::bare(state)
         })
+    }
+
+    /// The line that the server wrote above the form.
+    pub(crate) fn opening_note(&self) -> Option<Note> {
+        self.root.has_attribute("data-away").then_some(Note::Away)
     }
 
     pub(crate) fn checkout(&self) -> String {
@@ -182,7 +187,7 @@ impl PageElements {
     /// The title names the sum.
     pub(super) fn retitle(old: &str, new: &str) {
         if let Some(document) = document() {
-            document.set_title(&document.title().replace(old, new));
+            document.set_title(&format!("{heading} — {}", self.words(".shop")));
         }
     }
 

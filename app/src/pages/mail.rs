@@ -13,7 +13,7 @@ pub(super) fn Mail(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
-    page.mails.then(|| {
+    page.tells_by_mail().then(|| {
         let email = page.email.clone();
         let unknown = email.is_none();
         let closed = !unknown && !page.opens_email();

@@ -137,7 +137,40 @@ impl Page {
     /// Whether an address can be left: it is where the result will be told.
     pub fn takes_email(&self) -> bool {
         let shown = self.shown();
-        self.mails && shown.is_awaited() && shown != IntentState::RequiresAction
+        self.tells_by_mail() && shown.is_awaited() && shown != IntentState::RequiresAction
+    }
+
+    /// Whether a result is told by mail: none of what is only not known to be over.
+    fn tells_by_mail(&self) -> bool {
+        self.mails && (!self.shown().is_awaited() || self.checkout.payment_intent.state.is_awaited())
+    }
+
+    /// Whether the form is shown of an order that may have been paid while we were away.
+    fn is_away(&self) -> bool {
+        self.has_form() && self.intent.progress.as_ref().is_some_and(|progress| progress.held)
+    }
+
+    /// Whether the form is there for whoever goes to it.
+    fn can_be_tried(&self) -> bool {
+        self.checkout.payment_intent.state == IntentState::Created
+            && self.checkout.status == CheckoutStatus::Open
+    }
+
+    /// For the browser's tab: how it stands, and where. The island writes the same of what it shows.
+    fn title(&self, unpaid: &str) -> String {
+        let heading = match self.shown() {
+            IntentState::Created => return format!("{unpaid} — {}", self.shop_name),
+            IntentState::Processing => processing::title(self),
+            IntentState::Confirming => "confirming-title",
+            IntentState::RequiresAction => "action-title",
+            IntentState::NeedsReview => "review-title",
+            IntentState::Authorized => "authorized-title",
+            IntentState::Succeeded => "succeeded-title",
+            IntentState::Declined => "declined-title",
+            IntentState::Canceled => canceled::title(self),
+            IntentState::Expired => "expired-title",
+        };
+        format!("{} — {}", self.say(heading), self.shop_name)
     }
 
     /// Whether an address is typed there, from the first byte on.

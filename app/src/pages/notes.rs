@@ -102,10 +102,12 @@ fn Line(page: Arc<Page>, note: Note) -> impl IntoView {
         | Note::NoConnection
         | Note::NotNow
         | Note::NotShown
-        | Note::Behind => page.say(&format!("note-{}", note.name())).into_any(),
+        | Note::Behind
+        | Note::Away => page.say(&format!("note-{}", note.name())).into_any(),
     };
+    let hidden = note != Note::Away || !page.is_away();
     view! {
-        <p class="note" data-note=note.name() tabindex="-1" hidden>
+        <p class="note" data-note=note.name() tabindex="-1" hidden=hidden>
             {words}
         </p>
     }

@@ -22,33 +22,67 @@ pub(super) fn Processing(
     let (lang, about) = (page.lang, page.clone());
     let progress = page.intent.progress.as_ref();
     let until = progress.and_then(|progress| progress.unreached_until.clone());
-    let held = progress.is_some_and(|progress| progress.held);
-    let shown = if held {
-        "held"
-    } else if until.is_some() {
-        "unreached"
-    } else {
-        "reached"
-    };
+    let shown = shown(&page);
     let hidden = page.shown() != IntentState::Processing;
-    // Nobody tried to pay, as far as this copy knows.
-    let untried = !hidden && held && page.intent.payment_method.is_none();
+    let untried = !hidden && shown == Shown::Untried;
     let (held_title, held_lead) =
         if untried { ("untried-title", "untried-lead") } else { ("held-title", "held-lead") };
+    let (reached, unreached) = (shown == Shown::Reached, shown == Shown::Unreached);
+    let unpaid = (untried && page.can_be_tried()).then(|| {
+        view! {
+            <p>
+                {lang.say("unpaid-still")}
+                " "
+                <a href=page.pay_path()>{lang.say("unpaid-link")}</a>
+            </p>
+        }
+    });
     view! {
         <section class="screen" data-screen="processing" hidden=hidden>
-            <Heading lang mark=Mark::Working title="processing-title" name="reached" hidden=shown != "reached">
+            <Heading lang mark=Mark::Working title="processing-title" name="reached" hidden=!reached>
                 {lang.say("processing-lead")}
             </Heading>
-            <Heading lang mark=Mark::Working title="unreached-title" name="unreached" hidden=shown != "unreached">
+            <Heading lang mark=Mark::Working title="unreached-title" name="unreached" hidden=!unreached>
                 {lang.say("unreached-lead")}
                 " "
                 <Look page=about message="unreached-until" name="unreached" at=until to=To::Seconds />
             </Heading>
-            <Heading lang mark=Mark::Working title=held_title name="held" hidden=shown != "held">
+            <Heading lang mark=Mark::Working title=held_title name="held" hidden=reached || unreached>
                 {lang.say(held_lead)}
             </Heading>
+            {unpaid}
             <Waiting page=page />
         </section>
+    }
+}
+
+/// Which words are true.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Reached,
+    Unreached,
+    Held,
+    /// Held, and nobody tried to pay, as far as this copy knows.
+    Untried,
+}
+
+fn shown(page: &Page) -> Shown {
+    let progress = page.intent.progress.as_ref();
+    if progress.is_some_and(|progress| progress.held) {
+        if page.intent.payment_method.is_some() { Shown::Held } else { Shown::Untried }
+    } else if progress.is_some_and(|progress| progress.unreached_until.is_some()) {
+        Shown::Unreached
+    } else {
+        Shown::Reached
+    }
+}
+
+/// Message of the heading that is shown.
+pub(super) fn title(page: &Page) -> &'static str {
+    match shown(page) {
+        Shown::Reached => "processing-title",
+        Shown::Unreached => "unreached-title",
+        Shown::Held => "held-title",
+        Shown::Untried => "untried-title",
     }
 }

@@ -49,6 +49,7 @@ pub(super) fn WidgetPage(
                 data-watch=page.is_watched()
                 data-extra=page.intent.extra_charge.map(contract::ExtraCharge::as_str)
                 data-closed=page.is_closed()
+                data-away=page.is_away()
                 data-expires=page.checkout.expires_at.clone()
             >
                 <Order page=page.clone() />

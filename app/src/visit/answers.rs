@@ -96,9 +96,13 @@ impl Visit {
                 Vec::new()
             }
             (Stage::Known(known), _) if known.state.is_final() => Vec::new(),
-            (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere | Stage::Known(_), IntentState::Created) => {
+            (Stage::Ready | Stage::Invalid(_), IntentState::Created) => {
+                if self.note.is_none_or(|note| note == Note::Away) {
+                    self.note = seen.stuck.then_some(Note::Away);
+                }
                 self.ask_later()
             }
+            (Stage::Elsewhere | Stage::Known(_), IntentState::Created) => self.ask_later(),
             (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere, IntentState::Processing)
                 if self.idle && !seen.stuck =>
             {
@@ -174,7 +178,8 @@ impl Visit {
             | Note::Busy
             | Note::Refused
             | Note::TooManyTries
-            | Note::NotRenewed => false,
+            | Note::NotRenewed
+            | Note::Away => false,
         });
         self.enter(Stage::Known(seen), note);
         let mut commands = if state.is_final() { vec![Command::Forget] } else { Vec::new() };
@@ -186,6 +191,7 @@ impl Visit {
     /// while.
     pub(super) fn ask_later(&mut self) -> Vec<Command> {
         let wants = match &self.stage {
+            Stage::Ready | Stage::Invalid(_) if self.note == Some(Note::Away) => true,
             Stage::Ready | Stage::Invalid(_) => self.asked + 1 < if self.idle { GLANCES } else { LOOKS },
             Stage::Checking | Stage::Elsewhere | Stage::Changed(_) => true,
             Stage::Known(seen) if is_paid(seen) => self.asked < PAID_LOOKS,

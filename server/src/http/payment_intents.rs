@@ -126,6 +126,8 @@ async fn progress_view(
             (view.decline, view.cancel_reason) = (None, None);
         }
         Some(Doubt::Gate) if intent.state.is_terminal() => return Ok(held(view, intent)),
+        // It can be paid; the page says that it may have been.
+        Some(Doubt::Gate) if view.state == IntentState::Created => view.progress = Some(waiting(intent)),
         Some(Doubt::Gate) | None => {}
     }
     if !awaited && checkout.status != CheckoutStatus::Paid {
@@ -163,8 +165,17 @@ pub(super) async fn in_question(
 
 /// While the gate is down, what a copy calls over may have been paid since: it waits until that is known.
 pub(super) fn held(view: PaymentIntent, intent: &IntentRecord) -> PaymentIntent {
-    let progress = Progress { since: rfc3339(intent.created_at), held: true, ..Progress::default() };
-    PaymentIntent { state: IntentState::Processing, decline: None, progress: Some(progress), ..view }
+    PaymentIntent {
+        state: IntentState::Processing,
+        decline: None,
+        cancel_reason: None,
+        progress: Some(waiting(intent)),
+        ..view
+    }
+}
+
+fn waiting(intent: &IntentRecord) -> Progress {
+    Progress { since: rfc3339(intent.created_at), held: true, ..Progress::default() }
 }
 
 /// All that is known of an intent and of what its checkout was charged.

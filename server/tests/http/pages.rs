@@ -558,6 +558,16 @@ async fn fault_23_while_gated_no_page_says_of_an_order_that_no_money_was_taken()
     for (checkout, below, state) in cases {
         assert_eq!(shown(checkout, below).await, state, "{below}");
     }
+    let html = page(&world, &(address(&fresh, "") + "&lang=en")).await.expect(200).text();
+    assert!(html.contains(" data-away"), "the form says that it may have been paid");
+    let html = page(&world, &(address(&fresh, "/status") + "&lang=en")).await.expect(200).text();
+    assert!(
+        html.contains("If you have not paid yet, you can pay now") && html.contains("Go to payment"),
+        "{html}"
+    );
+    let path = format!("/v1/payment_intents/{}", text(&fresh["payment_intent"]["id"]));
+    let seen = world.get(&path).bearer(text(&fresh["client_token"])).send().await.expect(200).json();
+    assert_eq!((&seen["state"], &seen["progress"]["held"]), (&json!("created"), &json!(true)));
     let path = format!("/v1/payment_intents/{}", text(&declined["payment_intent"]["id"]));
     let seen = world.get(&path).bearer(text(&declined["client_token"])).send().await.expect(200).json();
     assert_eq!(
@@ -570,6 +580,7 @@ async fn fault_23_while_gated_no_page_says_of_an_order_that_no_money_was_taken()
         "the merchant sees what is"
     );
     world.gate_up().await;
+    assert!(!page(&world, &address(&fresh, "")).await.expect(200).text().contains(" data-away"));
     assert_eq!(
         (shown(&fresh, "/status").await, shown(&declined, "").await),
         ("created".to_owned(), "declined".to_owned())

@@ -166,6 +166,33 @@ fn fault_23_of_an_order_that_nobody_tried_to_pay_no_payment_is_said_to_be_accept
 }
 
 #[test]
+fn fault_23_an_order_that_may_have_been_paid_while_we_were_away_can_be_paid_and_is_said_to_be_so() {
+    for lang in Lang::ALL {
+        let mut form = Page { lang, mails: true, ..with_progress(IntentState::Created) };
+        assert!(!visible(&form.render_pay()).contains(&lang.say("note-away")));
+        assert!(!form.render_pay().contains(" data-away"));
+        form.intent.progress.as_mut().unwrap().held = true;
+        let html = form.render_pay();
+        assert!(visible(&html).contains(&lang.say("note-away")) && html.contains(" data-away"));
+        assert!(visible(&html).contains(&lang.say("pay-at-bank")));
+        assert!(form.refresh_s().unwrap() >= 30, "what is typed is not taken away at once");
+
+        let held =
+            Page { intent: PaymentIntent { state: IntentState::Processing, ..form.intent.clone() }, ..form };
+        let html = held.render_status();
+        assert!(visible(&html).contains(&lang.say("unpaid-still")), "{}", visible(&html));
+        assert!(
+            html.contains(&format!("<a href=\"/pay/co_1?token=ct_1&amp;lang={}\">", lang.tag())),
+            "the form"
+        );
+        assert!(!visible(&html).contains(&lang.say("mail-send")), "nobody is told of what nobody began");
+        let mut over = held;
+        over.checkout.payment_intent.state = IntentState::Declined;
+        assert!(!visible(&over.render_status()).contains(&lang.say("unpaid-still")));
+    }
+}
+
+#[test]
 fn n2_a_mail_is_promised_only_where_mails_are_sent() {
     let text = |mails, email: Option<&str>| {
         let page = Page { mails, email: email.map(str::to_owned), ..open(IntentState::Confirming) };
