@@ -1,7 +1,5 @@
 # The payment page in English. Same names as in ru.ftl; a test compares them with the sources.
 
-title-pay = Pay { $amount }
-title-status = Payment for order { $order }
 order-line = Order { $order }
 amount = Amount
 language-name = Русский

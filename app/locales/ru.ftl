@@ -1,7 +1,5 @@
 # The payment page in Russian. Same names as in en.ftl; a test compares them with the sources.
 
-title-pay = Оплата { $amount }
-title-status = Оплата заказа { $order }
 order-line = Заказ № { $order }
 amount = Сумма
 language-name = English

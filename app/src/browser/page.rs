@@ -184,8 +184,8 @@ impl PageElements {
         self.one(selector).and_then(|element| element.text_content()).unwrap_or_default()
     }
 
-    /// The title names the sum.
-    pub(super) fn retitle(old: &str, new: &str) {
+    /// How it stands, for the browser's tab: as the server writes it.
+    pub(super) fn entitle(&self, heading: &str) {
         if let Some(document) = document() {
             document.set_title(&format!("{heading} — {}", self.words(".shop")));
         }

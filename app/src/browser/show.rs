@@ -39,7 +39,6 @@ pub(crate) fn show(page: &PageElements, visit: &Visit, before: &Before) {
 /// Puts the new terms in place of the old. The button is pressed anew, so they are agreed to anew.
 pub(crate) fn adopt(page: &PageElements, offer: &Offer) {
     let amount = signals::amount(&offer.terms.amount, &lang());
-    PageElements::retitle(&page.words(SUM), &amount);
     for slot in ["amount", "pay-amount"] {
         fill(page, slot, Some(amount.clone()));
     }
@@ -83,7 +82,22 @@ fn show_stage(page: &PageElements, visit: &Visit) {
         }
     }
     show_wrongs(page, stage);
-    match stage {
+    show_known(page, visit);
+    let screen = stage.screen();
+    let heading = match screen {
+        FORM => page.words("[name=pay] .idle"),
+        screen => page.words(&title(screen)),
+    };
+    page.entitle(&heading);
+}
+
+/// The heading that is shown of a screen.
+fn title(screen: &str) -> String {
+    format!("[data-screen={screen}] .state:not([hidden]) h2")
+}
+
+fn show_known(page: &PageElements, visit: &Visit) {
+    match visit.stage() {
         Stage::Known(seen) | Stage::Renewing(seen) => {
             forget_card(page);
             show_reason(page, seen.reason.as_deref());
@@ -174,8 +188,7 @@ fn fill(page: &PageElements, name: &str, value: Option<String>) {
 fn move_focus(page: &PageElements, visit: &Visit, before: &Stage) {
     let stage = visit.stage();
     let screen = stage.screen();
-    let heading = format!("[data-screen={screen}] .state:not([hidden])");
-    let (title, lead) = (format!("{heading} h2"), format!("{heading} .lead"));
+    let (title, lead) = (title(screen), format!("[data-screen={screen}] .state:not([hidden]) .lead"));
     if let Some(note) = visit.note() {
         let line = format!("[data-note={}]", note.name());
         page.announce(&page.words(&line));

@@ -22,7 +22,7 @@ pub(super) fn StatusPage(
     page: Arc<Page>,
 ) -> impl IntoView {
     let (nonce, other) = (page.nonce.clone(), page.other_language_status_path());
-    let title = page.lang.say_with("title-status", "order", &page.checkout.order_id);
+    let title = page.title(&page.say("unpaid-title"));
     let unpaid = page.clone();
     let unpaid = (page.shown() == IntentState::Created).then(|| view! { <Unpaid page=unpaid /> });
     view! {

@@ -29,7 +29,7 @@ pub(super) fn WidgetPage(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
-    let title = page.lang.say_with("title-pay", "amount", &page.amount());
+    let title = page.title(&page.lang.say_with("pay", "amount", &page.amount()));
     let head = page.clone();
     view! {
         <Document lang=page.lang title css=page.assets.css.clone() head=move || view! { <Refresh page=head.clone() /><Preload page=head /> }>
