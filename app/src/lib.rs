@@ -5,6 +5,7 @@
 mod browser;
 pub mod card;
 pub mod form;
+mod money;
 pub mod stage;
 pub mod visit;
 mod widget;

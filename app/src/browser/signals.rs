@@ -6,7 +6,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{CustomEvent, EventTarget, PageTransitionEvent, StorageEvent};
 
 use super::{memory::Memory, net::Body, page::PageElements};
-use crate::{card::Month, visit::Event, wire::Seen};
+use crate::{card::Month, money::with_currency, visit::Event, wire::Seen};
 
 /// Listens for as long as the page lives.
 ///
@@ -61,14 +61,15 @@ pub(crate) fn time_of_day(in_s: u32, lang: &str) -> String {
 /// An amount as the server writes it: the browser knows the languages' rules too.
 pub(crate) fn amount(amount: &Amount, lang: &str) -> String {
     let value = amount.value.text().unwrap_or_default();
+    let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let how = Object::new();
-    for (name, value) in
-        [("style", "currency"), ("currency", amount.currency.as_str()), ("currencyDisplay", "narrowSymbol")]
-    {
+    // Those of the text: a browser may know another number of them for the currency.
+    for name in ["minimumFractionDigits", "maximumFractionDigits"] {
         // A plain object takes any property.
-        let _ = Reflect::set(&how, &name.into(), &value.into());
+        let _ = Reflect::set(&how, &name.into(), &decimals.into());
     }
     let format = Intl::NumberFormat::new(&Array::of1(&lang.into()), &how).format();
     let written = Function::call1(&format, &JsValue::UNDEFINED, &value.into());
-    written.ok().and_then(|text| text.as_string()).unwrap_or_else(|| format!("{value} {}", amount.currency))
+    let number = written.ok().and_then(|text| text.as_string());
+    with_currency(lang, number.as_deref().unwrap_or(value), &amount.currency)
 }

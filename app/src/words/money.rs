@@ -6,6 +6,7 @@ use icu_decimal::DecimalFormatter;
 use icu_locale_core::locale;
 
 use super::Lang;
+use crate::money::with_currency;
 
 impl Lang {
     /// `1 500,00 ₽` with no-break spaces, or `₽1,500.00`. Money whose sign could be another's shows its code.
@@ -16,12 +17,7 @@ impl Lang {
             // Not ours to judge: the server writes decimals, anything else is shown as it came.
             Err(_) => value.to_owned(),
         };
-        let currency = amount.currency.as_str();
-        match (self, sign(currency)) {
-            (Self::Ru, sign) => format!("{number}\u{a0}{}", sign.unwrap_or(currency)),
-            (Self::En, Some(sign)) => format!("{sign}{number}"),
-            (Self::En, None) => format!("{currency}\u{a0}{number}"),
-        }
+        with_currency(self.tag(), &number, &amount.currency)
     }
 
     fn formatter(self) -> DecimalFormatter {
@@ -30,18 +26,6 @@ impl Lang {
             Self::En => locale!("en"),
         };
         DecimalFormatter::try_new(locale.into(), Default::default()).expect("its data is compiled in")
-    }
-}
-
-/// Signs that mean one currency to everyone.
-fn sign(currency: &str) -> Option<&'static str> {
-    match currency {
-        "RUB" => Some("₽"),
-        "EUR" => Some("€"),
-        "USD" => Some("$"),
-        "GBP" => Some("£"),
-        "KZT" => Some("₸"),
-        _ => None,
     }
 }
 
