@@ -16,8 +16,6 @@ pub struct Typed {
     pub cvc: String,
     /// The mail address, or nothing.
     pub email: String,
-    /// Whether the browser takes that for none: it has the rule, and the server has the last word.
-    pub email_is_malformed: bool,
 }
 
 impl fmt::Debug for Typed {
@@ -47,10 +45,10 @@ impl Form {
     /// # Errors
     /// At most one for each field, in the order of the form.
     pub fn read(typed: &Typed, today: Month) -> Result<Self, Vec<Wrong>> {
-        match (Card::read(typed, today), typed.email_is_malformed) {
-            (Ok(card), false) => {
-                Ok(Self { card, email: Some(typed.email.clone()).filter(|email| !email.is_empty()) })
-            }
+        let email = Some(typed.email.trim()).filter(|email| !email.is_empty());
+        let malformed = email.is_some_and(|email| !may_be_address(email));
+        match (Card::read(typed, today), malformed) {
+            (Ok(card), false) => Ok(Self { card, email: email.map(str::to_owned) }),
             (card, malformed) => {
                 let mut wrongs = card.err().unwrap_or_default();
                 wrongs.extend(malformed.then_some(Wrong::EmailForm));
@@ -58,6 +56,12 @@ impl Form {
             }
         }
     }
+}
+
+/// Finds slips; the server has the last word. A browser's own rule takes no letters but Latin ones.
+fn may_be_address(text: &str) -> bool {
+    let Some((user, domain)) = text.rsplit_once('@') else { return false };
+    !user.is_empty() && !domain.is_empty() && !text.contains(char::is_whitespace)
 }
 
 /// Which input is to blame.
@@ -170,13 +174,7 @@ mod tests {
     use super::*;
 
     fn typed(number: &str, email: &str) -> Typed {
-        Typed {
-            number: number.into(),
-            expiry: "12/27".into(),
-            cvc: "987".into(),
-            email: email.into(),
-            email_is_malformed: !email.is_empty() && !email.contains('@'),
-        }
+        Typed { number: number.into(), expiry: "12/27".into(), cvc: "987".into(), email: email.into() }
     }
 
     fn read(number: &str, email: &str) -> Result<Form, Vec<Wrong>> {
@@ -188,11 +186,19 @@ mod tests {
         let form = read("5555555555554444", "anna@example.com").unwrap();
         assert_eq!((form.card.last4(), form.email.as_deref()), ("4444", Some("anna@example.com")));
         assert_eq!(read("5555555555554444", "").unwrap().email, None);
+        let form = read("5555555555554444", " почта@пример.рф ").unwrap();
+        assert_eq!(
+            form.email.as_deref(),
+            Some("почта@пример.рф"),
+            "in any letters, without what a keyboard adds"
+        );
     }
 
     #[test]
     fn a_malformed_address_is_a_mistake_beside_the_cards() {
-        assert_eq!(read("5555555555554444", "anna"), Err(vec![Wrong::EmailForm]));
+        for slip in ["anna", "@example.com", "anna@", "anna @example.com"] {
+            assert_eq!(read("5555555555554444", slip), Err(vec![Wrong::EmailForm]), "{slip}");
+        }
         assert_eq!(read("", "anna"), Err(vec![Wrong::NumberMissing, Wrong::EmailForm]));
         assert_eq!(read("", "anna@example.com"), Err(vec![Wrong::NumberMissing]));
     }

@@ -113,7 +113,6 @@ impl PageElements {
             expiry: value(Field::Expiry),
             cvc: value(Field::Cvc),
             email: value(Field::Email),
-            email_is_malformed: self.field(Field::Email).is_some_and(|input| !input.check_validity()),
         }
     }
 

@@ -28,7 +28,10 @@ pub(super) fn EmailField(
             <input
                 id=field.id()
                 name="email"
-                type="email"
+                type="text"
+                inputmode="email"
+                autocapitalize="none"
+                spellcheck="false"
                 autocomplete=field.id()
                 dir="ltr"
                 aria-describedby=wrongs_id(field)

@@ -51,7 +51,10 @@ fn Address(page: Arc<Page>) -> impl IntoView {
             {mistake}
             <input
                 name="email"
-                type="email"
+                type="text"
+                inputmode="email"
+                autocapitalize="none"
+                spellcheck="false"
                 autocomplete=Field::Email.id()
                 dir="ltr"
                 aria-invalid=invalid

@@ -20,6 +20,8 @@ use lettre::{
     transport::smtp::Error as SmtpError,
 };
 
+use reqwest::Url;
+
 use super::words::words;
 use crate::config::{MailTransport, Settings};
 
@@ -85,7 +87,7 @@ impl Mails {
 }
 
 fn compose(mail: &Mail, from: &Address) -> Result<Message, &'static str> {
-    let to: Address = mail.to.parse().map_err(|_| "the address is none that mails go to")?;
+    let to = recipient(&mail.to).ok_or("the address is none that mails go to")?;
     let words = words(mail);
     // Nobody's absence has to be told to a machine (RFC 3834).
     let automatic =
@@ -98,6 +100,17 @@ fn compose(mail: &Mail, from: &Address) -> Result<Message, &'static str> {
         .raw_header(automatic)
         .singlepart(SinglePart::plain(words.text))
         .map_err(|_| "a mail cannot be made of it")
+}
+
+/// A domain in other letters than Latin ones has a name that every mail server takes. What stands before the `@` has none: that takes
+/// a server with SMTPUTF8.
+fn recipient(to: &str) -> Option<Address> {
+    let address: Address = to.parse().ok()?;
+    if address.domain().is_ascii() {
+        return Some(address);
+    }
+    let url = Url::parse(&format!("http://{}/", address.domain())).ok()?;
+    Address::new(address.user(), url.host_str()?).ok()
 }
 
 /// Until the mail itself is on its way nothing can have arrived; from then on only an answer tells.
@@ -150,4 +163,18 @@ fn write(folder: &Path, name: &str, text: &[u8]) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(&draft, folder.join(name))?;
     File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_domain_in_any_letters_is_written_so_that_every_mail_server_takes_it() {
+        let written = |to: &str| recipient(to).map(|address| address.to_string());
+        assert_eq!(written("anna@example.com").as_deref(), Some("anna@example.com"));
+        assert_eq!(written("anna@пример.рф").as_deref(), Some("anna@xn--e1afmkfd.xn--p1ai"));
+        assert_eq!(written("почта@пример.рф").as_deref(), Some("почта@xn--e1afmkfd.xn--p1ai"));
+        assert_eq!(written("anna@"), None);
+    }
 }

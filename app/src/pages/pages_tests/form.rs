@@ -23,7 +23,8 @@ fn the_address_is_shown_as_far_as_it_is_known_and_its_mistake_is_told_at_its_fie
     };
     assert!(input(Some("anna@example.com")).contains("value=\"anna@example.com\""));
     assert!(!input(None).contains("value="));
-    for attribute in ["id=\"email\"", "name=\"email\"", "type=\"email\"", "aria-describedby=\"email-wrong\""]
+    for attribute in
+        ["id=\"email\"", "name=\"email\"", "inputmode=\"email\"", "aria-describedby=\"email-wrong\""]
     {
         assert!(input(None).contains(attribute), "{attribute}");
     }
@@ -113,7 +114,7 @@ fn a_plain_forms_mistake_is_told_at_its_field_and_what_was_typed_is_kept() {
 #[test]
 fn every_address_can_be_filled_in_by_the_browser() {
     let html = Page { mails: true, ..open(IntentState::Confirming) }.render_pay();
-    let inputs: Vec<_> = html.split("<input").filter(|input| input.contains("type=\"email\"")).collect();
+    let inputs: Vec<_> = html.split("<input").filter(|input| input.contains("inputmode=\"email\"")).collect();
     assert!(inputs.len() > 1);
     inputs.iter().for_each(|input| assert!(input.contains("autocomplete=\"email\""), "{input}"));
 }

@@ -42,7 +42,7 @@ struct PayForm {
 impl PayForm {
     /// What it submits, if it is what our page has: intent, key, terms.
     fn read(self) -> Option<(String, IdempotencyKey, Submit)> {
-        let email = self.email.filter(|email| !email.is_empty());
+        let email = self.email.map(|email| email.trim().to_owned()).filter(|email| !email.is_empty());
         let submit = Submit {
             payment_method: PaymentMethodInput::Redirect {},
             checkout_version: self.checkout_version?.parse().ok()?,
@@ -205,7 +205,8 @@ pub(in crate::http) async fn email(
 async fn keep_email(app: &App, id: &str, address: &Address, body: Body) -> Result<Response, ApiError> {
     let shown = load(app, id, address).await?;
     let form = read_form::<Mail>(app, body).await?;
-    let Ok(Some(email)) = terms::email(Some(Customer { email: Some(form.email.clone()) })) else {
+    let typed = form.email.trim().to_owned();
+    let Ok(Some(email)) = terms::email(Some(Customer { email: Some(typed) })) else {
         return Ok(no_email(shown, form.email));
     };
     if app.mails && state(shown.intent.state.name()).is_awaited() {
