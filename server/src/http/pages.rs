@@ -13,7 +13,6 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use payment::{CheckoutId, State as PaymentState, StateName, Timestamp};
-use serde::Deserialize;
 use store::{CheckoutRecord, Doubt, IntentRecord, MerchantRecord};
 
 use super::{
@@ -40,10 +39,25 @@ pub(super) struct Address {
     pub(super) known: Option<Lang>,
 }
 
-#[derive(Default, Deserialize)]
 struct AddressQuery {
     token: Option<String>,
     lang: Option<String>,
+}
+
+impl AddressQuery {
+    /// Whoever passes a link on may have said the language once more: the last word counts.
+    fn of(uri: &Uri) -> Self {
+        let pairs = Query::<Vec<(String, String)>>::try_from_uri(uri).map(|Query(pairs)| pairs);
+        let mut query = Self { token: None, lang: None };
+        for (name, value) in pairs.unwrap_or_default() {
+            match name.as_str() {
+                "token" => query.token = Some(value),
+                "lang" => query.lang = Some(value),
+                _ => {}
+            }
+        }
+        query
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Address {
@@ -57,7 +71,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Address {
 
 impl Address {
     fn of(uri: &Uri, headers: &HeaderMap) -> Self {
-        let query: AddressQuery = Query::try_from_uri(uri).map(|Query(query)| query).unwrap_or_default();
+        let query = AddressQuery::of(uri);
         let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         let known = Lang::known(query.lang.as_deref(), accepted);
         Self { query, lang: known.unwrap_or_default(), known }

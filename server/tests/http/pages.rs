@@ -33,6 +33,7 @@ async fn a_page_speaks_the_shoppers_language() {
             ("&lang=en", "ru", "en"),
             ("", "ru,en;q=0.5", "ru"),
             ("", "en-GB", "en"),
+            ("&lang=en&lang=ru", "en", "ru"),
         ] {
             let call = world.get(&format!("{path}{lang}")).header("Accept-Language", header);
             let reply = call.send().await.expect(200);
