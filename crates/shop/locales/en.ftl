@@ -13,7 +13,11 @@ hero-title = Roasted yesterday, brewed tomorrow
 hero-text = Beans in small batches, and the plain good things that turn them into coffee.
 shelf-title = On the shelves
 quantity-label = Quantity
-pieces = pcs
+pieces =
+    { $quantity ->
+        [one] { $quantity } pc
+       *[other] { $quantity } pcs
+    }
 buy = Buy
 
 bravo = Bravo grinder

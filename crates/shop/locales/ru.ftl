@@ -13,7 +13,7 @@ hero-title = Обжарили вчера, сварите завтра
 hero-text = Зерно небольшими партиями и простые вещи, с которыми из него выходит хороший кофе.
 shelf-title = На полках
 quantity-label = Количество
-pieces = шт.
+pieces = { $quantity } шт.
 buy = Купить
 
 bravo = Кофемолка Bravo

@@ -1,5 +1,6 @@
 //! The shelves. Every form is rendered with a token of its own: posted twice, it is one order.
 
+use fluent_bundle::FluentArgs;
 use maud::{Markup, PreEscaped, html};
 
 use super::{
@@ -58,7 +59,7 @@ fn card(visitor: Visitor, good: &Good, fault: Option<&Fault>) -> Markup {
                     span.unseen { (language.say("quantity-label")) ": " (language.say(good.slug)) }
                     select name="quantity" {
                         @for quantity in 1..=MAX_QUANTITY {
-                            option value=(quantity) { (quantity) " " (language.say("pieces")) }
+                            option value=(quantity) { (language.say_with("pieces", &pieces(quantity))) }
                         }
                     }
                 }
@@ -66,6 +67,12 @@ fn card(visitor: Visitor, good: &Good, fault: Option<&Fault>) -> Markup {
             }
         }
     }
+}
+
+fn pieces(quantity: u8) -> FluentArgs<'static> {
+    let mut args = FluentArgs::new();
+    args.set("quantity", quantity);
+    args
 }
 
 /// The form that asks for the same again with the same token: the same order, the same key.
