@@ -29,19 +29,36 @@ pub struct Visit {
     idle: bool,
     /// Whether the stream tells.
     live: bool,
+    /// Whether the form is that of another try: whoever looked at the one before goes on being told.
+    again: bool,
 }
 
 impl Visit {
     /// A page that opens with what the server rendered.
     pub fn new(stage: Stage) -> Self {
         let idle = stage == Stage::Ready;
-        Self { stage, note: None, asked: GLANCES, pause_s: None, offered: None, idle, live: false }
+        Self {
+            stage,
+            note: None,
+            asked: GLANCES,
+            pause_s: None,
+            offered: None,
+            idle,
+            live: false,
+            again: false,
+        }
     }
 
     /// The same, with the line that the server wrote above the form.
     #[must_use]
     pub fn noting(self, note: Option<Note>) -> Self {
         Self { note, ..self }
+    }
+
+    /// The same, with the form of another try.
+    #[must_use]
+    pub fn again(self, again: bool) -> Self {
+        Self { again, ..self }
     }
 
     /// Where the page stands.
@@ -59,7 +76,8 @@ impl Visit {
         match &self.stage {
             Stage::Checking | Stage::Elsewhere | Stage::Changed(_) => true,
             Stage::Known(seen) => !seen.state.is_final() || may_try_again(seen),
-            Stage::Ready | Stage::Invalid(_) | Stage::Submitting | Stage::Renewing(_) => false,
+            Stage::Ready | Stage::Invalid(_) => self.again,
+            Stage::Submitting | Stage::Renewing(_) => false,
         }
     }
 

@@ -592,6 +592,25 @@ fn only_a_page_that_waits_wants_the_stream() {
     assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Unreached)));
 }
 
+/// It was told of the try before, and of this one's beginning.
+#[test]
+fn n1_the_form_of_another_try_is_told_who_pays_it() {
+    let form_again = || Visit::new(Stage::Ready).again(true);
+    assert!(form_again().watches());
+    for (state, shown) in [(Processing, "elsewhere"), (Confirming, "confirming"), (Succeeded, "succeeded")] {
+        let mut visit = form_again();
+        assert_eq!(visit.open(Past::New), []);
+        assert_eq!(visit.handle(Event::Told(Some(Seen::bare(Created)))), [Command::Tell], "no news");
+        visit.handle(Event::Pay(Err(vec![Wrong::CvcMissing])));
+        assert!(visit.watches());
+        visit.handle(Event::Told(Some(Seen::bare(state))));
+        assert_eq!(visit.stage().name(), shown);
+    }
+    let mut sent = form_again();
+    sent.handle(Event::Pay(Ok(form())));
+    assert!(!sent.watches(), "it waits for an answer of its own");
+}
+
 /// "Nothing more to do" is untrue once the hold was let go.
 #[test]
 fn an_open_page_learns_what_becomes_of_a_hold() {

@@ -77,7 +77,7 @@ impl Running {
     /// Takes the page over from the server; `None` when there is none, as in a fragment of a test.
     fn start() -> Option<Rc<Self>> {
         let page = PageElements::find()?;
-        let mut opening = Visit::new(page.opening()).noting(page.opening_note());
+        let mut opening = Visit::new(page.opening()).noting(page.opening_note()).again(page.is_again());
         let memory = Memory::of(page.checkout());
         // What is over is not written down: the other tabs would hear of it and open anew, then this one, for ever.
         let past =

@@ -167,7 +167,7 @@ test("N1, fault 67: a card in one tab and the bank's page in another are one pay
   await expect(other.page.locator('[data-payonce][data-state=requires_action]')).toBeVisible();
   await submits.open();
   await pay.expectState('requires_action');
-  await expect(pay.note('Этот платёж идёт на странице банка: её открыли в другой вкладке')).toBeVisible();
+  await expect(pay.note('Этот платёж идёт на странице банка, где его начали раньше')).toBeVisible();
   await other.page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
   await other.page.getByRole('button', { name: 'Подтвердить' }).click();
   await pay.expectState('succeeded');
@@ -186,7 +186,7 @@ test("N1, fault 67: the bank's page in one tab while a card of another pays: it 
   await pay.expectState('confirming');
   await other.page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
   await expect(other.page.locator('[data-payonce][data-state=confirming]')).toBeVisible();
-  await expect(other.note('Для этого платежа использована карта, введённая в другой вкладке')).toBeVisible();
+  await expect(other.note('Этот платёж идёт по карте, которую ввели раньше')).toBeVisible();
   await news.open();
   expect(await bank.payments(order.id)).toHaveLength(1);
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));

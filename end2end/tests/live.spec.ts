@@ -184,7 +184,8 @@ test('a tab that waits at a decline follows when another device tries again and 
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });
 
-test('N1: new terms that another device pays first give way to the receipt', async ({ page, merchant, bank, newDevice }) => {
+test('N1: new terms that another device pays first give way to the receipt', async ({ page, merchant, bank, newDevice, watch }) => {
+  watch.expects(/status of 409/);
   const before = await merchant.offer();
   const pay = await new PayPage(page).open(before.url);
   const order = await merchant.offer({ order_id: before.order_id, rubles: 1700 });

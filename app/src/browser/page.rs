@@ -49,6 +49,11 @@ impl PageElements {
         self.root.has_attribute("data-away").then_some(Note::Away)
     }
 
+    /// Whether the form is that of another try.
+    pub(crate) fn is_again(&self) -> bool {
+        self.root.has_attribute("data-again")
+    }
+
     pub(crate) fn checkout(&self) -> String {
         self.said("checkout")
     }

@@ -64,7 +64,8 @@
         const intent = JSON.parse(data);
         say("live", intent);
         const closes = intent.closed && !("closed" in root.dataset);
-        const news = intent.behind || closes || intent.state !== root.dataset.state;
+        const { state } = root.dataset;
+        const news = intent.behind || closes || intent.state !== (state === "ready" ? "created" : state);
         // The island paints what it takes. Without one this does.
         if (root.dataset.wasm === "ready") return;
         if (!news) root.paint(intent);

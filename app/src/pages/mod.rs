@@ -183,12 +183,17 @@ impl Page {
         self.shown() == IntentState::Created
     }
 
-    /// Whether the page's script holds the stream: there is something to wait for, a hold that will end, or another try.
+    /// Whether the page's script holds the stream: there is something to wait for, a hold that will end, or another try, begun or not.
     fn is_watched(&self) -> bool {
         let shown = self.shown();
         let held = shown == IntentState::Authorized;
         let failed = shown.is_final() && shown != IntentState::Succeeded;
-        shown.is_awaited() || held || (failed && !self.is_closed())
+        shown.is_awaited() || held || (failed && !self.is_closed()) || self.is_again()
+    }
+
+    /// Whether the form is shown of another try than the first.
+    fn is_again(&self) -> bool {
+        self.has_form() && self.intent.previous_intent_id.is_some()
     }
 
     /// Whether a plain form brought this mistake: an address is all that it can be wrong in.

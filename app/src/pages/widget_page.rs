@@ -50,6 +50,7 @@ pub(super) fn WidgetPage(
                 data-extra=page.intent.extra_charge.map(contract::ExtraCharge::as_str)
                 data-closed=page.is_closed()
                 data-away=page.is_away()
+                data-again=page.is_again()
                 data-expires=page.checkout.expires_at.clone()
             >
                 <Order page=page.clone() />

@@ -95,6 +95,17 @@ fn n3_without_scripts_enter_in_the_address_presses_the_banks_button() {
 }
 
 #[test]
+fn n1_the_form_of_another_try_holds_the_stream_and_the_first_one_does_not() {
+    let mut form = open(IntentState::Created);
+    assert!(!form.render_pay().contains(" data-watch") && !form.render_pay().contains(" data-again"));
+    form.intent.previous_intent_id = Some("pi_0".into());
+    assert!(form.render_pay().contains(" data-watch") && form.render_pay().contains(" data-again"));
+    form.intent.state = IntentState::Succeeded;
+    form.checkout.status = CheckoutStatus::Paid;
+    assert!(!form.render_pay().contains(" data-watch") && !form.render_pay().contains(" data-again"));
+}
+
+#[test]
 fn a_plain_forms_mistake_is_told_at_its_field_and_what_was_typed_is_kept() {
     let typed = |page: Page| Page { no_email: Some("<script>@b.com".into()), ..page };
     let html = typed(open(IntentState::Created)).render_pay();
