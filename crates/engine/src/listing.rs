@@ -34,6 +34,8 @@ struct Flaws {
     unreadable: usize,
     /// How far our clock is ahead of the provider's, where they are too far apart, ms.
     apart_ms: Option<i64>,
+    /// A page named itself, or nothing, as the next one.
+    circular: bool,
 }
 
 impl<O> Listing<O> {
@@ -41,8 +43,14 @@ impl<O> Listing<O> {
         Self { objects: Vec::new(), complete: false, retry_after_ms: None }
     }
 
-    /// Takes a page that came by `now`; where the next one begins.
-    fn take(&mut self, page: Page<O>, now: Timestamp, flaws: &mut Flaws) -> Option<String> {
+    /// Takes the page at `cursor` that came by `now`; where the next one begins.
+    fn take(
+        &mut self,
+        page: Page<O>,
+        cursor: Option<&str>,
+        now: Timestamp,
+        flaws: &mut Flaws,
+    ) -> Option<String> {
         match page {
             Page::Failed { retry_after_ms } => {
                 self.retry_after_ms = retry_after_ms;
@@ -51,9 +59,10 @@ impl<O> Listing<O> {
             Page::Objects { objects, unreadable, next, at } => {
                 flaws.unreadable += unreadable;
                 flaws.apart_ms = flaws.apart_ms.or(apart_ms(now, at));
+                flaws.circular = leads_nowhere(cursor, next.as_deref());
                 self.objects.extend(objects);
                 self.complete = next.is_none() && flaws.unreadable == 0 && flaws.apart_ms.is_none();
-                next
+                next.filter(|_| !flaws.circular)
             }
         }
     }
@@ -71,7 +80,7 @@ impl Engine {
         let (mut listing, mut flaws, mut cursor) = (Listing::empty(), Flaws::default(), None::<String>);
         for _ in 0..MAX_PAGES {
             let page = self.provider.list(account, span, cursor.as_deref()).await;
-            cursor = listing.take(page, self.latest(time), &mut flaws);
+            cursor = listing.take(page, cursor.as_deref(), self.latest(time), &mut flaws);
             listing.objects.retain(&wanted);
             if cursor.is_none() {
                 break;
@@ -92,7 +101,7 @@ impl Engine {
         let (mut listing, mut flaws, mut cursor) = (Listing::empty(), Flaws::default(), None::<String>);
         for _ in 0..MAX_PAGES {
             let page = self.provider.list_refunds(account, Some(of), span, cursor.as_deref()).await;
-            cursor = listing.take(page, self.latest(time), &mut flaws);
+            cursor = listing.take(page, cursor.as_deref(), self.latest(time), &mut flaws);
             if cursor.is_none() {
                 break;
             }
@@ -113,10 +122,18 @@ impl Flaws {
         if unreadable > 0 {
             tracing::error!(account = %account.id, unreadable, "a provider's listing holds rows that cannot be read: it proves nothing");
         }
+        if self.circular {
+            tracing::error!(account = %account.id, "a page of a provider's listing does not say where the next one begins: it proves nothing");
+        }
         if let Some(apart_ms) = self.apart_ms {
             tell_apart(account, apart_ms);
         }
     }
+}
+
+/// Whether the page at `cursor` names itself, or nothing, as the next one: it would be read again and again.
+pub(crate) fn leads_nowhere(cursor: Option<&str>, next: Option<&str>) -> bool {
+    next.is_some_and(|next| next.is_empty() || cursor == Some(next))
 }
 
 /// How far our clock is ahead of the provider's, where that is too far, either way, ms. A provider that does not tell the time is believed.
@@ -144,5 +161,22 @@ mod tests {
         assert_eq!([by(0), by(hour), by(-hour)], [None; 3]);
         assert_eq!([by(hour + 1), by(-hour - 1)], [Some(hour + 1), Some(-hour - 1)]);
         assert_eq!(apart_ms(now, None), None);
+    }
+
+    #[test]
+    fn a_page_that_names_itself_or_nothing_as_the_next_one_ends_the_listing_and_proves_nothing() {
+        let page = |next: Option<&str>| Page::Objects {
+            objects: vec![()],
+            unreadable: 0,
+            next: next.map(str::to_owned),
+            at: None,
+        };
+        let (mut listing, mut flaws) = (Listing::empty(), Flaws::default());
+        let mut take = |at, next| (listing.take(page(next), at, Timestamp(0), &mut flaws), listing.complete);
+        assert_eq!(take(None, Some("2")), (Some("2".to_owned()), false));
+        for stuck in ["2", ""] {
+            assert_eq!(take(Some("2"), Some(stuck)), (None, false), "{stuck:?}");
+        }
+        assert_eq!(take(Some("2"), None), (None, true));
     }
 }

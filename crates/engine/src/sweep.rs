@@ -17,7 +17,7 @@ use crate::{
     drive::CLOCKS_DIFFER_MS,
     failpoint::failpoint,
     follow_up::is_told,
-    listing::{OurTime, apart_ms, tell_apart},
+    listing::{OurTime, apart_ms, leads_nowhere, tell_apart},
     observe::InHand,
 };
 
@@ -228,6 +228,9 @@ impl Engine {
                 let taken = self.take_word(reading, seen, &mut swept).await;
                 passed_over(taken, &object)?;
             }
+            if leads_nowhere(cursor.as_deref(), next.as_deref()) {
+                break;
+            }
             cursor = next.filter(|_| !planted::is(Fault::SweepPageSkipped));
             if cursor.is_none() {
                 return Ok(swept);
@@ -250,6 +253,9 @@ impl Engine {
             let Page::Objects { objects, next, .. } = page else { return Ok(false) };
             for seen in objects {
                 passed_over(self.take_word_of_refund(tenant, &seen).await, &seen.object)?;
+            }
+            if leads_nowhere(cursor.as_deref(), next.as_deref()) {
+                break;
             }
             cursor = next;
             if cursor.is_none() {

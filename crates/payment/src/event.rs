@@ -80,7 +80,7 @@ impl Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotExecutedReason {
-    /// The connection failed before a byte of the request left.
+    /// Not a byte of the request left: there was no connection, or we held it back.
     NotSent,
     /// The process woke too late: its claim had run out before the first byte could leave (R14, R17).
     TooLate,

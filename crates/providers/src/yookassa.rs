@@ -117,13 +117,16 @@ impl Provider for YooKassa {
     }
 
     async fn query(&self, account: &Account, payment: &ObjectId) -> Reply {
-        let path = encode::one(encode::PAYMENTS, payment);
-        answers::reply(self.get(account, &path, &[]).await, payment_of(account))
+        let (path, read) = (encode::one(encode::PAYMENTS, payment), payment_of(account));
+        // What is shown under another name is not what was asked about, however alike the names are.
+        let named = |written| read(written).filter(|seen| seen.object == *payment);
+        answers::reply(self.get(account, &path, &[]).await, named)
     }
 
     async fn query_refund(&self, account: &Account, refund: &ObjectId) -> Reply<RefundObservation> {
         let path = encode::one(encode::REFUNDS, refund);
-        answers::reply(self.get(account, &path, &[]).await, objects::refund)
+        let named = |written| objects::refund(written).filter(|seen| seen.object == *refund);
+        answers::reply(self.get(account, &path, &[]).await, named)
     }
 
     async fn list(&self, account: &Account, span: Span, cursor: Option<&str>) -> Page<Observation> {

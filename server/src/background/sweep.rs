@@ -86,7 +86,8 @@ impl Target {
         let (merchant, account) = (tenant.merchant.as_str(), account.as_str());
         match self {
             Self::Own(_) => {
-                tracing::warn!(%merchant, %account, what, "the account could not be swept to its end; it is tried again");
+                tracing::warn!(%merchant, %account, what, "the listing of this account's payments, or of its refunds, could not be read to \
+                    its end; it is tried again, and `payonce doctor` asks for both");
             }
             Self::Left(_) => {
                 tracing::error!(%merchant, %account, what, "an account that the merchant left cannot be read: do its credentials \

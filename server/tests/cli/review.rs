@@ -132,6 +132,7 @@ fn r24_show_tells_the_whole_story(trouble: &Trouble) {
             "--not-charged --reason TEXT",
         ],
     );
+    told(&show("D-4"), &["other money that names it stands before a person"]);
     for nothing in ["pi_00000000000000000000000000000001", "op_1", "E-5", "'; --"] {
         let ended = show(nothing);
         ended.refused(&["there is no payment, checkout", nothing]);

@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
-use payment::{Anomaly, ObjectId, ObjectStatus, OperationKind, ProviderAccount};
+use payment::{
+    Anomaly, NotExecutedReason, ObjectId, ObjectStatus, OperationEvent, OperationKind, ProviderAccount,
+};
 use providers::Reply;
-use store::{ChargeRecord, OpenedFollowUp, Story, Task, Tenant};
+use store::{ChargeRecord, Claimed, FollowUp, OpenedFollowUp, Story, Task, Tenant};
 
 use crate::{Engine, EngineError};
 
@@ -49,8 +51,8 @@ impl Engine {
             match self.payer(&story, &charge).await? {
                 Payer::Stands => {}
                 Payer::Silent => continue,
-                Payer::Doubtful(why) => {
-                    out_of_reach.put(&charge, why);
+                doubtful @ (Payer::OtherSum | Payer::Gone | Payer::OutOfReach) => {
+                    out_of_reach.put(&charge, doubtful.words());
                     continue;
                 }
             }
@@ -66,25 +68,56 @@ impl Engine {
         Ok(opened)
     }
 
+    /// Why a refund is not sent now: an extra is given back while the money that paid its order lies at the provider, and it may have gone
+    /// since the refund was opened, or was sent before.
+    pub(super) async fn withheld(
+        &self,
+        claimed: &Claimed,
+        follow_up: &FollowUp,
+    ) -> Result<Option<(OperationEvent, &'static str)>, EngineError> {
+        if follow_up.kind != OperationKind::Refund {
+            return Ok(None);
+        }
+        let story = self.story(&claimed.intent.tenant, claimed.intent.id).await?;
+        let account = claimed.operation.frozen.as_ref().map(|frozen| &frozen.account);
+        let mut charges = story.charges.iter();
+        let target =
+            charges.find(|charge| charge.object == follow_up.target && Some(&charge.account) == account);
+        let Some(extra) = target.filter(|charge| charge.extra) else { return Ok(None) };
+        let payer = self.payer(&story, extra).await?;
+        let event = match payer {
+            Payer::Stands | Payer::OtherSum | Payer::OutOfReach => return Ok(None),
+            Payer::Gone => {
+                OperationEvent::Rejected { code: "withheld".to_owned(), message: payer.words().to_owned() }
+            }
+            Payer::Silent => OperationEvent::NotExecuted(NotExecutedReason::NotSent),
+        };
+        Ok(Some((event, payer.words())))
+    }
+
     /// What became of the money that paid an order, for which an extra was taken too. It may be long ago, and what was done with it in
     /// the provider's dashboard nobody has to have told us: it is asked for. Where it is gone, the extra may be all there is.
-    async fn payer(&self, story: &Story, extra: &ChargeRecord) -> Result<Payer, EngineError> {
+    pub(crate) async fn payer(&self, story: &Story, extra: &ChargeRecord) -> Result<Payer, EngineError> {
         for paying in story.charges.iter().filter(|charge| !charge.extra) {
             if paying.amount != extra.amount {
-                return Ok(Payer::Doubtful("what paid the order is another sum, and may be the wrong one"));
+                return Ok(Payer::OtherSum);
             }
             let own = self.story(&paying.tenant, paying.intent).await?;
             if is_told(&own, Anomaly::Reversed) {
-                return Ok(Payer::Doubtful(GONE));
+                return Ok(Payer::Gone);
             }
             let Some((account, ..)) = self.account_of_charge(&own, paying).await? else {
-                return Ok(Payer::Doubtful("nobody here can ask about the money that paid the order"));
+                return Ok(Payer::OutOfReach);
             };
             match self.provider.query(&account, &paying.object).await {
-                Reply::Object(seen) if seen.status == ObjectStatus::Succeeded && !seen.given_back => {}
+                Reply::Object(seen) if seen.status == ObjectStatus::Succeeded && !seen.given_back => {
+                    if seen.amount != extra.amount {
+                        return Ok(Payer::OtherSum);
+                    }
+                }
                 Reply::Object(_) => {
                     self.look(&paying.tenant, paying.intent, &paying.object).await?;
-                    return Ok(Payer::Doubtful(GONE));
+                    return Ok(Payer::Gone);
                 }
                 Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
                     return Ok(Payer::Silent);
@@ -95,16 +128,31 @@ impl Engine {
     }
 }
 
-const GONE: &str = "the money that paid the order was taken back or given back";
-
 /// What a refund of other money for its order rests on.
-enum Payer {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Payer {
     /// It lies at the provider.
     Stands,
-    /// It may be gone, or not be what the order costs.
-    Doubtful(&'static str),
+    /// It is another sum than the extra: which of them is wrong?
+    OtherSum,
+    /// It was taken back, or given back: the extra may be all there is.
+    Gone,
+    /// Nobody here has the credentials of its account.
+    OutOfReach,
     /// The provider does not say.
     Silent,
+}
+
+impl Payer {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Stands => "the money that paid the order lies at the provider",
+            Self::OtherSum => "what paid the order is another sum, and may be the wrong one",
+            Self::Gone => "the money that paid the order was taken back or given back",
+            Self::OutOfReach => "nobody here can ask about the money that paid the order",
+            Self::Silent => "the provider does not show the money that paid the order now",
+        }
+    }
 }
 
 /// Whether the journal tells of that.

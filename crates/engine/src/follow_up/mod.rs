@@ -9,7 +9,7 @@ use providers::{Reply, Span};
 use store::{Claimed, Commit, FollowUp, Stage};
 
 pub use self::extras::OutOfReach;
-pub(crate) use self::extras::is_told;
+pub(crate) use self::extras::{Payer, is_told};
 use self::hand::FollowUpInHand;
 pub(crate) use self::open::Known;
 use crate::{
@@ -56,6 +56,12 @@ impl Engine {
         hand: &mut FollowUpInHand<'_>,
         attempt: AttemptId,
     ) -> Result<(), EngineError> {
+        if let Some((event, words)) = self.withheld(&claim.work, hand.follow_up).await? {
+            let words = format!("not sent: {words}");
+            hand.ended = Some((attempt, words.clone()));
+            hand.apply(event, words);
+            return Ok(());
+        }
         let frozen = self.frozen(&claim.work.intent.tenant, &claim.work.operation).await?;
         let (account, outgoing) = self.outgoing(claim, frozen);
         if hand.follow_up.kind == OperationKind::Refund {

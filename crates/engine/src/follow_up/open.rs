@@ -70,7 +70,7 @@ impl Engine {
     }
 
     /// The same, where its story was read.
-    pub(super) async fn refund_in(
+    pub(crate) async fn refund_in(
         &self,
         story: &Story,
         charge: &ChargeRecord,

@@ -5,7 +5,7 @@ use providers::Reply;
 use store::{ChargeRecord, OpenedFollowUp};
 
 use super::{Grounds, Resolved, Verdict, done, follow_up::refund_words, refused};
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, follow_up::Payer};
 
 impl Engine {
     pub(super) async fn resolve_extra(
@@ -23,8 +23,26 @@ impl Engine {
         }
     }
 
+    /// A person may know better than we what an extra is for, but not whether the money that paid still lies at the provider: of both
+    /// given back, one is lost.
     async fn give_back(&self, charge: &ChargeRecord, grounds: &Grounds) -> Result<Resolved, EngineError> {
-        let opened = self.refund_charge(charge, format!("a person: {grounds}")).await?;
+        let story = self.story(&charge.tenant, charge.intent).await?;
+        match self.payer(&story, charge).await? {
+            Payer::Stands | Payer::OtherSum | Payer::OutOfReach => {}
+            Payer::Gone => {
+                return refused(format!(
+                    "the money that paid the order was taken back or given back, so {} may be all that pays it; if it is to be given back \
+                     all the same, do so in the provider's dashboard, and end this by --executed REFUND",
+                    charge.object
+                ));
+            }
+            Payer::Silent => {
+                return refused(
+                    "the provider does not show the money that paid the order now: nothing was given back; try again later",
+                );
+            }
+        }
+        let opened = self.refund_in(&story, charge, format!("a person: {grounds}")).await?;
         match fresh(charge, opened) {
             Ok(operation) => {
                 let left = left_of(charge).unwrap_or(charge.amount);

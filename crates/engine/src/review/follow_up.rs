@@ -7,7 +7,11 @@ use payment::{
 use providers::{Account, Reply, Span};
 use store::{Change, Claimed, Commit, FollowUp, LookOf, Looking, Stage, Task, Tenant};
 
-use super::{Grounds, HELD, Resolved, Unaskable, Verdict, refused, waiting};
+use super::{
+    Grounds, HELD, Resolved, Unaskable, Verdict,
+    known::{TURNED_AWAY, is_turned_away},
+    refused, waiting,
+};
 use crate::{
     Engine, EngineError,
     drive::CLOCKS_DIFFER_MS,
@@ -93,9 +97,9 @@ impl Engine {
         }
         let judged = match self.asked(&claimed.operation).await? {
             Ok((account, ..)) if follow_up.kind == OperationKind::Refund => {
-                self.shown_refund(&account, claimed, follow_up, object).await
+                self.shown_refund(&account, claimed, follow_up, object, grounds).await
             }
-            Ok((account, ..)) => self.shown_payment(&account, follow_up).await,
+            Ok((account, ..)) => self.shown_payment(&account, claimed, follow_up, grounds).await,
             Err(Unaskable::FromHere(why)) => Err(why),
             Err(Unaskable::ByAnybody(why)) => {
                 let made = (follow_up.kind == OperationKind::Refund).then(|| object.clone());
@@ -112,10 +116,22 @@ impl Engine {
     }
 
     /// Whether the payment shows that it was captured, or cancelled.
-    async fn shown_payment(&self, account: &Account, follow_up: &FollowUp) -> Judgement {
+    async fn shown_payment(
+        &self,
+        account: &Account,
+        claimed: &Claimed,
+        follow_up: &FollowUp,
+        grounds: &Grounds,
+    ) -> Judgement {
         let target = &follow_up.target;
-        let Reply::Object(seen) = self.provider.query(account, target).await else {
-            return Err(format!("the provider does not show {target} now"));
+        let seen = match self.provider.query(account, target).await {
+            Reply::Object(seen) => seen,
+            reply if is_turned_away(&reply) && key_is_dead(claimed) => {
+                return believed(OperationEvent::JudgedExecuted, None, grounds, TURNED_AWAY.to_owned());
+            }
+            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                return Err(format!("the provider does not show {target} now"));
+            }
         };
         let is_done = match follow_up.kind {
             OperationKind::Capture => seen.status == ObjectStatus::Succeeded,
@@ -137,9 +153,17 @@ impl Engine {
         claimed: &Claimed,
         follow_up: &FollowUp,
         object: &ObjectId,
+        grounds: &Grounds,
     ) -> Judgement {
-        let Reply::Object(seen) = self.provider.query_refund(account, object).await else {
-            return Err(format!("the provider does not show the refund {object} now"));
+        let seen = match self.provider.query_refund(account, object).await {
+            Reply::Object(seen) => seen,
+            reply if is_turned_away(&reply) && key_is_dead(claimed) => {
+                let made = Some(object.clone());
+                return believed(OperationEvent::JudgedExecuted, made, grounds, TURNED_AWAY.to_owned());
+            }
+            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                return Err(format!("the provider does not show the refund {object} now"));
+            }
         };
         let same = seen.payment == follow_up.target && Some(seen.amount) == follow_up.amount;
         let ours = seen.operation.is_none_or(|named| named == claimed.operation.id);

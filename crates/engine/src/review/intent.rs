@@ -1,11 +1,15 @@
 //! A payment in review: the object that took its money, or the proof that none did.
 
-use payment::{Event, IntentId, Money, ObjectId, ObjectStatus, Observation, ReviewReason, State, StateName};
+use payment::{
+    Event, IntentId, Money, ObjectId, ObjectStatus, Observation, ReviewReason, State, StateName, Timestamp,
+};
 use providers::{Account, Reply};
 use store::{Claimed, LookOf, Looking, Tenant};
 
 use super::{
-    Grounds, HELD, Resolved, Unaskable, Verdict, done, refused,
+    Grounds, HELD, Resolved, Unaskable, Verdict, done,
+    known::{TURNED_AWAY, is_turned_away},
+    refused,
     suspects::{Said, gave_back},
     waiting,
 };
@@ -87,10 +91,16 @@ impl Engine {
                 return self.believe_charged(claimed, hand, object, grounds, &why).await;
             }
         };
-        let Reply::Object(seen) = self.provider.query(&account, &object).await else {
-            return refused(format!(
-                "the provider does not show {object} now: check its id, or try again later"
-            ));
+        let seen = match self.provider.query(&account, &object).await {
+            Reply::Object(seen) => seen,
+            reply if is_turned_away(&reply) && claimed.now >= self.keys_dead_at(claimed) => {
+                return self.believe_charged(claimed, hand, object, grounds, TURNED_AWAY).await;
+            }
+            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                return refused(format!(
+                    "the provider does not show {object} now: check its id, or try again later"
+                ));
+            }
         };
         if seen.status != ObjectStatus::Succeeded {
             return refused(format!("{object} took no money: it is {}", status_words(&seen.status)));
@@ -259,6 +269,13 @@ impl Engine {
         ))
     }
 
+    /// When the provider has forgotten the key of the first send.
+    fn keys_dead_at(&self, claimed: &Claimed) -> Timestamp {
+        let window_ms = self.provider.resend_window_ms().unwrap_or(0);
+        let first_sent = claimed.operation.first_sent_at.unwrap_or(claimed.now);
+        first_sent.plus_ms(window_ms + KEY_DEAD_MS)
+    }
+
     fn judge_without_listing(
         &self,
         claimed: &Claimed,
@@ -269,9 +286,7 @@ impl Engine {
         if grounds.evidence.is_none() {
             return refused(format!("{why}; say by --evidence what shows that no money was taken"));
         }
-        let window_ms = self.provider.resend_window_ms().unwrap_or(0);
-        let first_sent = claimed.operation.first_sent_at.unwrap_or(claimed.now);
-        let dead_at = first_sent.plus_ms(window_ms + KEY_DEAD_MS);
+        let dead_at = self.keys_dead_at(claimed);
         if claimed.now < dead_at {
             let left = waiting(dead_at, claimed.now);
             return refused(format!("{why}, and a request could still be executed; wait {left}"));

@@ -1,6 +1,7 @@
 //! What there is to judge a person's word by: who can ask the provider, and what our own rows know of an object.
 
-use payment::{ObjectId, ProviderAccount};
+use payment::{NotExecutedReason, ObjectId, ProviderAccount};
+use providers::Reply;
 use store::{OperationRecord, StrangerRecord, Task, Tenant};
 
 use crate::{Engine, EngineError, follow_up::Known};
@@ -12,6 +13,14 @@ pub enum Unaskable {
     ByAnybody(String),
     /// Not by this process, which may have been given less than the server: its word must not replace the provider's.
     FromHere(String),
+}
+
+/// Why evidence decides where the provider answers us with 401 or 403, and nothing can be executed any more.
+pub(super) const TURNED_AWAY: &str = "the provider does not accept the credentials of this account";
+
+/// Whether the provider does not talk to us: what it knows, somebody else can see.
+pub(super) fn is_turned_away<O>(reply: &Reply<O>) -> bool {
+    matches!(reply, Reply::NotExecuted { reason: NotExecutedReason::NotAuthorized, .. })
 }
 
 impl Engine {

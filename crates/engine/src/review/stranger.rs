@@ -1,6 +1,6 @@
 //! Money that no payment of ours asked for: it pays the order it names, or is none of ours.
 
-use payment::{ObjectStatus, OrderId};
+use payment::{Money, ObjectStatus, Observation, OrderId};
 use providers::Reply;
 use store::{Change, Charge, CheckoutRecord, IntentRecord, LookOf, Looking, Resolution, StrangerRecord};
 
@@ -70,7 +70,7 @@ impl Engine {
             return Ok(Err(format!("there is no checkout for {order}; make one, then link it")));
         };
         if checkout.amount != stranger.amount {
-            return Ok(Err(format!("{order} costs {}, and {} was taken", checkout.amount, stranger.amount)));
+            return Ok(Err(costs_another_sum(&checkout, stranger.amount)));
         }
         if !self.can_ask_about(stranger).await? {
             let account = stranger.account.as_str();
@@ -150,14 +150,14 @@ impl Engine {
             Err(words) => return Ok(Err(words)),
         };
         let (account, _) = self.current_account(&stranger.tenant).await?;
-        match self.provider.query(&account, &stranger.object).await {
-            Reply::Object(seen) if seen.status == ObjectStatus::Succeeded => {}
-            Reply::Object(seen) => {
-                return Ok(Err(format!("it took no money: it is {}", status_words(&seen.status))));
-            }
+        let seen = match self.provider.query(&account, &stranger.object).await {
+            Reply::Object(seen) => seen,
             Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
                 return Ok(Err(NOT_SHOWN.to_owned()));
             }
+        };
+        if let Some(words) = pays_nothing(&seen, &checkout, grounds) {
+            return Ok(Err(words));
         }
         let claimed = match self.claim_look(&stranger.tenant, LookOf::Intent(intent.id)).await? {
             Looking::Claimed(claimed) => *claimed,
@@ -174,9 +174,30 @@ impl Engine {
         hand.charges.push(Charge {
             account: stranger.account.clone(),
             object: stranger.object.clone(),
-            amount: stranger.amount,
+            amount: seen.amount,
         });
         // Somebody else came between: the stranger goes on blocking its order.
         Ok(if self.write_look(&claimed, hand, Some(&account)).await? { Ok(()) } else { Err(HELD.to_owned()) })
     }
+}
+
+/// Why what the provider shows does not pay that order.
+fn pays_nothing(seen: &Observation, checkout: &CheckoutRecord, grounds: &Grounds) -> Option<String> {
+    if seen.status != ObjectStatus::Succeeded {
+        Some(format!("it took no money: it is {}", status_words(&seen.status)))
+    } else if seen.amount != checkout.amount {
+        Some(costs_another_sum(checkout, seen.amount))
+    } else if seen.given_back && grounds.evidence.is_none() {
+        Some(format!(
+            "all of it was given back at the provider: release it by --not-charged. If {} was shipped all the same, say by --evidence \
+             what shows it",
+            checkout.order
+        ))
+    } else {
+        None
+    }
+}
+
+fn costs_another_sum(checkout: &CheckoutRecord, taken: Money) -> String {
+    format!("{} costs {}, and {taken} was taken", checkout.order, checkout.amount)
 }

@@ -156,8 +156,10 @@ impl Engine {
             match seen.status {
                 ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => {}
                 ObjectStatus::Succeeded => {
-                    if self.store.stranger_took_money(stranger.clone()).await? {
-                        tell_taken(&stranger);
+                    // Of what was held a part may have been taken.
+                    let taken = StrangerRecord { amount: seen.amount, took_money: true, ..stranger };
+                    if self.store.stranger_took_money(taken.clone()).await? {
+                        tell_taken(&taken);
                     }
                 }
                 ObjectStatus::Ended(_) => {

@@ -143,6 +143,16 @@ async fn a_payment_is_no_refund_and_never_read_as_one() {
     assert_eq!(reply, unreadable());
 }
 
+/// Ids that differ in capitals may be one payment to a provider, and are two to us: its money would count twice.
+#[tokio::test]
+async fn n5_what_is_shown_under_another_name_is_not_what_was_asked_about() {
+    for (id, shown) in [("2f-1", true), ("2F-1", false), ("2f-2", false)] {
+        let (_, reply) =
+            exchange((200, "", PAYMENT), async |bank, account| bank.query(account, &object(id)).await).await;
+        assert_eq!(matches!(reply, Reply::Object(_)), shown, "{id}");
+    }
+}
+
 #[tokio::test]
 async fn fault_hostile_an_id_stays_within_its_segment() {
     for (id, segment) in [

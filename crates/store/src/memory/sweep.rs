@@ -97,7 +97,8 @@ impl SweepTables for Draft {
         let waits = |known: &StrangerRecord| {
             known.tenant == row.tenant && known.resolution.is_none() && !known.took_money
         };
-        Ok(self.rows.strangers.change(&key, waits, |known| known.took_money = true))
+        let set = |known: &mut StrangerRecord| (known.took_money, known.amount) = (true, row.amount);
+        Ok(self.rows.strangers.change(&key, waits, set))
     }
 
     async fn resolve_stranger(

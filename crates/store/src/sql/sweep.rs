@@ -59,8 +59,8 @@ const WAITING_STRANGERS: &str = select_stranger!(
     "WHERE merchant_id = $1 AND mode = $2 AND provider_account = $3 AND resolution IS NULL AND took_money = 0 \
      ORDER BY found_at_ms, provider_object_id LIMIT $4"
 );
-const TOOK_MONEY: &str = "UPDATE stranger SET took_money = 1 WHERE merchant_id = $1 AND mode = $2 AND provider_account = $3 \
-     AND provider_object_id = $4 AND resolution IS NULL AND took_money = 0";
+const TOOK_MONEY: &str = "UPDATE stranger SET took_money = 1, amount_minor = $1, currency = $2, exponent = $3 \
+     WHERE merchant_id = $4 AND mode = $5 AND provider_account = $6 AND provider_object_id = $7 AND resolution IS NULL AND took_money = 0";
 
 const LINKED: &str = "linked";
 const RELEASED: &str = "released";
@@ -144,7 +144,10 @@ impl SweepTables for SqlTables<'_> {
     }
 
     async fn stranger_took_money(&mut self, row: &StrangerRecord) -> Done<bool> {
-        let mut values = scoped(&row.tenant, row.account.as_str());
+        let currency = row.amount.currency();
+        let mut values =
+            vec![row.amount.minor().into(), currency.code().into(), i64::from(currency.exponent()).into()];
+        values.extend(scoped(&row.tenant, row.account.as_str()));
         values.push(row.object.as_str().into());
         self.one(TOOK_MONEY, values).await
     }

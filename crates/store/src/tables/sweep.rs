@@ -91,7 +91,7 @@ pub trait SweepTables: Send {
         account: &ProviderAccount,
         limit: u32,
     ) -> Result<Vec<StrangerRecord>, Abort>;
-    /// A stranger that waited took money; false if it does not wait any more.
+    /// A stranger that waited took money, that sum: of what was held a part can be taken. False if it does not wait any more.
     async fn stranger_took_money(&mut self, row: &StrangerRecord) -> Result<bool, Abort>;
     /// What became of it, if nothing has yet.
     async fn resolve_stranger(

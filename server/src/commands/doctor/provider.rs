@@ -14,6 +14,9 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// Clocks further apart than this make signatures and expiries go wrong.
 const MAX_SKEW: SignedDuration = SignedDuration::from_secs(30);
 
+/// What a sweep reads, and the gate waits for.
+const LISTED: [&str; 2] = ["payments", "refunds"];
+
 /// A merchant's account with its provider.
 pub struct Account {
     /// Whose.
@@ -63,38 +66,47 @@ pub async fn check(accounts: &[Account]) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut widest: Option<SignedDuration> = None;
     for account in accounts {
-        let answer = ask(&client, account).await;
-        let skew = answer.as_ref().ok().and_then(skew);
-        widest = [widest, skew].into_iter().flatten().max_by_key(|skew| skew.abs());
+        let mut finding = Finding::Unknown("it was not asked".to_owned());
+        for what in LISTED {
+            let answer = ask(&client, account, what).await;
+            let skew = answer.as_ref().ok().and_then(skew);
+            widest = [widest, skew].into_iter().flatten().max_by_key(|skew| skew.abs());
+            finding = judge(account, what, answer);
+            if !matches!(finding, Finding::Ok(_)) {
+                break;
+            }
+        }
         let name = format!("provider of {} ({})", account.tenant.merchant, account.tenant.mode.as_str());
-        checks.push(Check::new(name, judge(account, answer)));
+        checks.push(Check::new(name, finding));
     }
     checks.push(Check::new("clock", widest.map_or_else(unknown_clock, judge_clock)));
     checks
 }
 
-async fn ask(client: &Client, account: &Account) -> Result<Response, reqwest::Error> {
-    let url = format!("{}/v3/payments?limit=1", account.url);
+async fn ask(client: &Client, account: &Account, what: &str) -> Result<Response, reqwest::Error> {
+    let url = format!("{}/v3/{what}?limit=1", account.url);
     client.get(url).basic_auth(&account.id, Some(&account.secret.0)).send().await
 }
 
-fn judge(account: &Account, answer: Result<Response, reqwest::Error>) -> Finding {
+fn judge(account: &Account, what: &str, answer: Result<Response, reqwest::Error>) -> Finding {
     let (url, id) = (&account.url, &account.id);
     let status = match answer {
         Ok(answer) => answer.status(),
         Err(error) => {
-            let what = format!("{url} does not answer: {}", in_one_line(&error.without_url()));
-            return Finding::wrong(what, "check the URL, and whether this machine may connect to it");
+            let silence = format!("{url} does not answer: {}", in_one_line(&error.without_url()));
+            return Finding::wrong(silence, "check the URL, and whether this machine may connect to it");
         }
     };
     match status {
         StatusCode::OK => Finding::Ok(format!("{url} answers and accepts account {id}")),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            Finding::wrong(format!("{url} does not accept account {id}"), "set its account and secret")
+            let remedy = "set its account and secret, and let them read payments and refunds";
+            Finding::wrong(format!("{url} does not accept account {id} (its {what})"), remedy)
         }
-        other => {
-            Finding::wrong(format!("{url} answers {other}"), "check the URL, without /v3, or try again later")
-        }
+        other => Finding::wrong(
+            format!("{url} answers {other} (its {what})"),
+            "check the URL, without /v3, or try again later",
+        ),
     }
 }
 
@@ -154,9 +166,9 @@ mod tests {
             id: "100500".to_owned(),
             secret: SecretText("canary".to_owned()),
         };
-        let line = |status| Check::new("provider", judge(&account, Ok(answer(status, "")))).line();
+        let line = |status| Check::new("provider", judge(&account, "refunds", Ok(answer(status, "")))).line();
         assert!(line(200).starts_with("ok"));
-        assert!(line(401).contains("does not accept account 100500"));
+        assert!(line(401).contains("does not accept account 100500 (its refunds)"));
         assert!(line(404).contains("answers 404"));
         assert!([200, 401, 404].into_iter().all(|status| !line(status).contains("canary")));
     }

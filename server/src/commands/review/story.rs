@@ -4,7 +4,7 @@ use anyhow::Result;
 use engine::Engine;
 use payment::{IntentId, OrderId, ReviewReason, State, Timestamp, UnknownReason};
 use store::{
-    ChargeRecord, CheckoutRecord, EffectRecord, IntentRecord, OperationRecord, ReviewItem, Story,
+    ChargeRecord, CheckoutRecord, Doubt, EffectRecord, IntentRecord, OperationRecord, ReviewItem, Story,
     StrangerRecord, Task, Tenant,
 };
 
@@ -60,7 +60,8 @@ async fn story_of(
     let story = engine.store.story(intent.tenant.clone(), intent.id).await?;
     let effects = engine.store.effects(intent.tenant.clone(), intent.id).await?;
     let Some(story) = story else { return Ok(None) };
-    let mut text = told(checkout, intent, &story, &effects);
+    let doubt = engine.store.doubt(intent.tenant.clone(), checkout.order.clone()).await?;
+    let mut text = told(checkout, intent, &story, &effects, doubt);
     text.push_str(&choices::of_payment(engine, intent, &story).await?);
     text.push('\n');
     Ok(Some(text))
@@ -99,7 +100,13 @@ impl Lines {
     }
 }
 
-fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story, effects: &[EffectRecord]) -> String {
+fn told(
+    checkout: &CheckoutRecord,
+    intent: &IntentRecord,
+    story: &Story,
+    effects: &[EffectRecord],
+    doubt: Option<Doubt>,
+) -> String {
     let mut lines = Lines::default();
     payment(&mut lines, checkout, intent);
     lines.put("");
@@ -112,7 +119,7 @@ fn told(checkout: &CheckoutRecord, intent: &IntentRecord, story: &Story, effects
     for row in &story.follow_ups {
         follow_up(&mut lines, row);
     }
-    money(&mut lines, &story.charges, &intent.state);
+    money(&mut lines, &story.charges, &intent.state, doubt);
     if !effects.is_empty() {
         lines.title("What was told:");
     }
@@ -196,7 +203,7 @@ fn is_open(state: &State) -> bool {
     }
 }
 
-fn money(lines: &mut Lines, charges: &[ChargeRecord], state: &State) {
+fn money(lines: &mut Lines, charges: &[ChargeRecord], state: &State, doubt: Option<Doubt>) {
     let title = match charges {
         [_, ..] => "Money taken for this order:",
         [] if is_contradicted(state) => {
@@ -204,6 +211,12 @@ fn money(lines: &mut Lines, charges: &[ChargeRecord], state: &State) {
         }
         [] if is_open(state) => {
             "No money is written down for this order, but its result is not known yet: it may have been taken."
+        }
+        [] if doubt == Some(Doubt::Stranger) => {
+            "No money is written down for this order, but other money that names it stands before a person: `payonce review list`."
+        }
+        [] if doubt == Some(Doubt::Gate) => {
+            "No money is written down for this order, but this database may be an old copy: nothing is sent until the account is read."
         }
         [] => "No money was taken for this order, as far as is known.",
     };

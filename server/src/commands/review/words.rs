@@ -105,7 +105,9 @@ fn unknown(why: UnknownReason) -> String {
 
 fn not_executed(why: NotExecutedReason) -> &'static str {
     match why {
-        NotExecutedReason::NotSent => "the provider could not be reached",
+        NotExecutedReason::NotSent => {
+            "nothing was sent: the provider could not be reached, or did not show what it rests on"
+        }
         NotExecutedReason::TooLate => "the process woke too late to send it",
         NotExecutedReason::NotAuthorized => "the provider does not accept our credentials (401 or 403)",
         NotExecutedReason::NotFound => "the provider does not know the address (404 or 405): check its URL",

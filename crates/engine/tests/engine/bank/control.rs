@@ -76,6 +76,12 @@ impl Bank {
         books.broke_its_word |= late;
     }
 
+    /// Of what it holds, that much is taken in the bank's dashboard.
+    pub fn takes_part(&self, id: &ObjectId, amount: Money) {
+        self.moves_object(id, ObjectStatus::Succeeded);
+        self.books().ledger.object(id).amount = amount;
+    }
+
     /// A refund goes on.
     pub fn moves_refund(&self, operation: OperationId, status: RefundStatus) {
         let mut books = self.books();

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, OutOfReach};
+use engine::{Engine, OutOfReach, Verdict};
 use payment::{CheckoutStatus, Ending, ObjectStatus, OperationKind, OperationState, RefundStatus};
 use store::{ChargeRecord, ReviewItem};
 
-use super::{finish, state};
+use super::{finish, state, step};
 use crate::{
     bank::{Fault, Lie},
     flaky::{Call, Flaky, When},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
+    review::refused,
     scenarios,
-    world::{LEASE_MS, Offer, World},
+    world::{LEASE_MS, Offer, World, rub},
 };
 
 scenarios! {
@@ -25,6 +26,9 @@ scenarios! {
     n5_an_extra_is_not_given_back_once_the_money_that_paid_was_taken_back,
     n5_an_extra_is_not_given_back_once_the_money_that_paid_was_given_back,
     n5_an_extra_waits_until_the_provider_shows_the_money_that_paid,
+    n5_an_extra_is_not_given_back_where_the_provider_shows_that_another_sum_paid,
+    n5_a_refund_that_was_turned_away_is_not_sent_again_once_the_money_that_paid_is_gone,
+    n5_a_refund_waits_until_the_provider_shows_the_money_that_paid,
     n5_an_extra_that_names_another_order_is_not_given_back_without_a_person,
 }
 
@@ -176,7 +180,7 @@ async fn n5_an_extra_is_not_given_back_once_the_money_that_paid_was_taken_back(w
     let code = "issuer".to_owned();
     let gone = ObjectStatus::Ended(Ending::Declined { code });
     world.bank.moves_object(&paying(&world, &offer).await.object, gone);
-    stays_with_a_person(&world, &engine).await;
+    stays_with_a_person(&world, &engine, &offer).await;
     assert!(world.journal(&offer).await.contains(&"anomaly: reversed".to_owned()));
 }
 
@@ -186,17 +190,64 @@ async fn n5_an_extra_is_not_given_back_once_the_money_that_paid_was_given_back(w
     let offer = charged_twice(&world, &engine).await;
     let ChargeRecord { object, amount, .. } = paying(&world, &offer).await;
     world.bank.gives_back_by_hand(&object, amount, RefundStatus::Succeeded);
-    stays_with_a_person(&world, &engine).await;
+    stays_with_a_person(&world, &engine, &offer).await;
 }
 
 async fn n5_an_extra_waits_until_the_provider_shows_the_money_that_paid(world: World) {
     let engine = world.engine();
-    charged_twice(&world, &engine).await;
+    let offer = charged_twice(&world, &engine).await;
     wants(&world, true);
     world.bank.next_query(Fault::LoseAnswer);
     let mut out_of_reach = OutOfReach::default();
     assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 0);
+    world.bank.next_query(Fault::LoseAnswer);
+    let extra = extra(&world, &offer).await.object;
+    refused(&world, &offer, &extra, Verdict::RefundExtra, "try again later").await;
     assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 1);
+}
+
+async fn n5_an_extra_is_not_given_back_where_the_provider_shows_that_another_sum_paid(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    wants(&world, true);
+    let ChargeRecord { object, amount, .. } = paying(&world, &offer).await;
+    world.bank.takes_part(&object, rub("1.00"));
+    let mut out_of_reach = OutOfReach::default();
+    assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 0);
+    world.bank.takes_part(&object, amount);
+    assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 0, "a person has to look");
+}
+
+/// Support gave the other one back while our credentials were refused.
+async fn n5_a_refund_that_was_turned_away_is_not_sent_again_once_the_money_that_paid_is_gone(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    wants(&world, true);
+    world.bank.next_for(OperationKind::Refund, [Fault::Unauthorized]);
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 1);
+    let refund = world.story(&offer).await.follow_ups.remove(0);
+    step(&world, &engine, &offer, refund.id).await;
+    let ChargeRecord { object, amount, .. } = paying(&world, &offer).await;
+    world.bank.gives_back_by_hand(&object, amount, RefundStatus::Succeeded);
+    let ended = finish(&world, &engine, &offer, refund.id).await;
+    assert!(matches!(&ended, OperationState::Rejected { code, .. } if code == "withheld"), "{ended:?}");
+    assert_eq!(world.bank.sent_for(OperationKind::Refund).len(), 1, "the one that was turned away");
+    let extra = extra(&world, &offer).await;
+    assert_eq!((extra.reserved_minor, extra.refunded_minor), (0, 0));
+    assert!(matches!(&waiting(&engine).await[..], [ReviewItem::Extra(_)]));
+}
+
+async fn n5_a_refund_waits_until_the_provider_shows_the_money_that_paid(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    wants(&world, true);
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 1);
+    let refund = world.story(&offer).await.follow_ups.remove(0);
+    world.bank.next_query(Fault::LoseAnswer);
+    step(&world, &engine, &offer, refund.id).await;
+    assert!(world.bank.sent_for(OperationKind::Refund).is_empty());
+    assert!(matches!(finish(&world, &engine, &offer, refund.id).await, OperationState::Succeeded { .. }));
+    assert_eq!(world.bank.refunds().len(), 1);
 }
 
 async fn paying(world: &World, offer: &Offer) -> ChargeRecord {
@@ -204,12 +255,15 @@ async fn paying(world: &World, offer: &Offer) -> ChargeRecord {
     charges.into_iter().find(|charge| !charge.extra).unwrap()
 }
 
-async fn stays_with_a_person(world: &World, engine: &Engine) {
+/// And he is told before he gives it back.
+async fn stays_with_a_person(world: &World, engine: &Engine, offer: &Offer) {
     wants(world, true);
     let mut out_of_reach = OutOfReach::default();
     for _ in 0..3 {
         assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 0);
     }
+    let extra = extra(world, offer).await.object;
+    refused(world, offer, &extra, Verdict::RefundExtra, "may be all that pays it").await;
     assert!(world.bank.sent_for(OperationKind::Refund).is_empty());
     assert!(matches!(&waiting(engine).await[..], [ReviewItem::Extra(_)]));
 }

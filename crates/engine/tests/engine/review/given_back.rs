@@ -7,7 +7,7 @@ use store::{ChargeRecord, MerchantRecord, ReviewItem};
 use super::{REASON, done, object, refused, resolve, waiting};
 use crate::{
     bank::{Fault, Lie},
-    follow_ups::finish,
+    follow_ups::{finish, step},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
     scenarios,
     world::{Offer, World, rub},
@@ -114,9 +114,11 @@ async fn n5_r23_what_gave_nothing_of_the_extra_back_is_refused(world: World) {
 async fn n5_r23_while_a_refund_of_ours_is_not_over_another_is_not_counted(world: World) {
     let engine = world.engine();
     let (offer, extra) = charged_twice(&world, &engine).await;
-    world.bank.every(Some(Fault::LoseAnswer));
+    world.bank.next_for(OperationKind::Refund, [Fault::LoseAnswer]);
     done(resolve(&engine, &extra, Verdict::RefundExtra).await);
     let ours = world.story(&offer).await.follow_ups.remove(0);
+    step(&world, &engine, &offer, ours.id).await;
+    world.bank.every(Some(Fault::LoseAnswer));
     finish(&world, &engine, &offer, ours.id).await;
     world.bank.every(None);
     let made = world.bank.refunds()[0].id.clone();

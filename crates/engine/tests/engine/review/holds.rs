@@ -67,7 +67,7 @@ async fn fault_49c_a_hold_whose_account_was_closed_stands_before_a_person_once_i
     assert!(line.starts_with("overdue: the provider does not show the money it held"), "{line}");
     world.bank.moves(offer.intent.id, lets_go());
     let intent = offer.intent.id;
-    refused(&world, &offer, intent, Verdict::Charged(object), "does not show").await;
+    refused(&world, &offer, intent, Verdict::Charged(object), "say by --evidence").await;
     refused(&world, &offer, intent, not_charged(), "say by --evidence").await;
     done(resolve(&engine, intent, Word(Verdict::NotCharged, Some("the account's statement"))).await);
     assert_eq!(world.status(&offer).await, CheckoutStatus::Open);

@@ -1,10 +1,12 @@
 //! Money that no payment of ours asked for: it pays the order it names, or is none of ours.
 
 use engine::{Engine, Resolved, Verdict};
-use payment::{CheckoutStatus, Money, ObjectId, OperationKind, OrderId, StateName};
+use payment::{
+    CheckoutStatus, Money, ObjectId, ObjectStatus, OperationKind, OrderId, RefundStatus, StateName,
+};
 use store::ReviewItem;
 
-use super::{REASON, done, grounds, not_charged, object, refused, resolve};
+use super::{REASON, Word, done, grounds, not_charged, object, refused, resolve};
 use crate::{
     bank::Fault,
     flaky::{Call, Flaky, When},
@@ -17,6 +19,8 @@ use crate::{
 scenarios! {
     a_stranger_is_linked_and_pays_the_order_it_names,
     a_stranger_of_another_sum_is_not_linked,
+    n5_of_what_a_stranger_held_the_sum_that_was_taken_counts,
+    a_stranger_whose_money_was_given_back_pays_nothing_without_evidence,
     a_stranger_whose_order_has_no_checkout_waits_for_one,
     a_stranger_that_is_none_of_ours_is_released_and_the_order_flows_again,
     a_stranger_that_the_provider_does_not_show_is_not_linked,
@@ -96,6 +100,36 @@ async fn a_stranger_of_another_sum_is_not_linked(world: World) {
     let part = "costs 1500.00 RUB, and 1499.99 RUB was taken";
     refused(&world, &offer, &id, Verdict::Charged(id.clone()), part).await;
     assert_eq!(world.status(&offer).await, CheckoutStatus::Open);
+}
+
+/// A part of the hold, be it known by the sweep or not yet.
+async fn n5_of_what_a_stranger_held_the_sum_that_was_taken_counts(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    engine.start().await.unwrap();
+    let order = OrderId::parse("1").unwrap();
+    let id = world.bank.stranger_waits(ACCOUNT, &order, ObjectStatus::WaitingForCapture);
+    sweep(&world, &engine).await;
+    world.bank.takes_part(&id, rub("100.00"));
+    let part = "costs 1500.00 RUB, and 100.00 RUB was taken";
+    refused(&world, &offer, &id, Verdict::Charged(id.clone()), part).await;
+    sweep(&world, &engine).await;
+    let items = engine.review().await.unwrap().items;
+    let [ReviewItem::Stranger(stranger)] = &items[..] else { panic!("{items:?}") };
+    assert_eq!((stranger.took_money, stranger.amount), (true, rub("100.00")));
+    refused(&world, &offer, &id, Verdict::Charged(id.clone()), part).await;
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Open);
+}
+
+async fn a_stranger_whose_money_was_given_back_pays_nothing_without_evidence(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    world.bank.gives_back_by_hand(&id, rub("1500.00"), RefundStatus::Succeeded);
+    let charged = Verdict::Charged(id.clone());
+    refused(&world, &offer, &id, charged.clone(), "all of it was given back").await;
+    done(resolve(&engine, &id, Word(charged, Some("it was shipped, and came back"))).await);
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
 
 async fn a_stranger_whose_order_has_no_checkout_waits_for_one(world: World) {

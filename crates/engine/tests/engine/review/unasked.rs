@@ -21,6 +21,7 @@ use crate::{
 scenarios! {
     fault_33_what_cannot_be_asked_stands_before_a_person_and_is_not_tried_for_ever,
     a_payment_that_cannot_be_asked_about_is_charged_by_evidence,
+    a_payment_whose_provider_turns_us_away_is_charged_by_evidence_once_its_key_is_dead,
     a_payment_that_cannot_be_asked_about_is_not_charged_by_evidence_after_its_keys_window,
     an_object_that_another_payment_waits_for_is_not_taken_by_evidence,
     a_refund_that_cannot_be_asked_about_is_executed_by_evidence,
@@ -124,6 +125,25 @@ async fn fault_33_what_cannot_be_asked_stands_before_a_person_and_is_not_tried_f
     assert!((2..=4).contains(&looks), "{looks} looks at both in two hours");
     assert_eq!(engine.review().await.unwrap().items.len(), 2);
     assert_eq!((world.bank.sends(), world.bank.asked()), asked, "nobody could");
+}
+
+/// Its merchant's credentials were revoked after the money was taken.
+async fn a_payment_whose_provider_turns_us_away_is_charged_by_evidence_once_its_key_is_dead(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    world.bank.every(Some(Fault::Unauthorized));
+    world.settle(&engine).await;
+    assert_eq!(world.state(&offer).await, StateName::NeedsReview);
+    let (id, charged) = (offer.intent.id, Verdict::Charged(object_of(&world, &offer)));
+    let refused = async |word: Word, part| refused_by(&engine, &world, &offer, id, word, part).await;
+    refused(by_evidence(charged.clone()), "does not show").await;
+    world.clock.advance(HOUR);
+    refused(charged.clone().into(), "does not accept the credentials of this account; say by --evidence")
+        .await;
+    done(resolve(&engine, id, by_evidence(charged)).await);
+    assert_told(&world, &offer, "judged_charged", "does not accept the credentials").await;
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
 
 async fn a_payment_that_cannot_be_asked_about_is_charged_by_evidence(world: World) {

@@ -5,7 +5,7 @@ use store::{Claimed, KnownKey, Resolution, StrangerRecord, Submitted};
 
 use crate::{
     commands::{
-        WAKE_MS, charge, confirming, declined, object, outcome, refund, stranger, submit, succeeded,
+        WAKE_MS, charge, confirming, declined, object, outcome, refund, rub, stranger, submit, succeeded,
         tenant_of,
     },
     conformance::behaviours,
@@ -161,11 +161,13 @@ async fn fault_23_a_stranger_that_waits_is_asked_about_until_it_takes_money_or_e
     };
     assert_eq!(waiting(9).await, ["stranger-1", "stranger-2"]);
     assert_eq!(waiting(1).await, ["stranger-1"]);
-    assert!(world.store.stranger_took_money(met[0].clone()).await.unwrap());
+    let part = StrangerRecord { amount: rub("1.00"), ..met[0].clone() };
+    assert!(world.store.stranger_took_money(part.clone()).await.unwrap());
     assert!(!world.store.stranger_took_money(met[0].clone()).await.unwrap(), "once");
     let of = (met[0].tenant.clone(), met[0].account.clone(), met[0].object.clone());
     let known = world.store.standing(of.0, of.1, of.2, None).await.unwrap().stranger.unwrap();
     assert!(known.took_money && known.resolution.is_none());
+    assert_eq!(known.amount, part.amount, "a part of what was held");
     assert_eq!(waiting(9).await, ["stranger-2"]);
     assert!(world.resolves(&met[1], false).await);
     assert!(!world.store.stranger_took_money(met[1].clone()).await.unwrap(), "it ended");
