@@ -173,7 +173,7 @@ impl Running {
             Command::Release => Self::send(running, Request::Release),
             Command::Renew => Self::send(running, Request::Renew),
             Command::KeepBehind => running.memory.keep_behind(),
-            Command::Reload => PageElements::reload(),
+            Command::Reload => running.page.reload(),
             Command::Tell => running.memory.tell(),
             Command::Forget => running.memory.forget(),
         }

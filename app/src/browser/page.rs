@@ -195,11 +195,11 @@ impl PageElements {
         }
     }
 
-    /// The true state, from the server.
-    pub(crate) fn reload() {
+    /// The true state, from the server. Not by a reload: a page that answers a form would send the form again.
+    pub(crate) fn reload(&self) {
         if let Some(window) = web_sys::window() {
             // It can only be refused to a page that is going away.
-            let _ = window.location().reload();
+            let _ = window.location().replace(&self.said("page"));
         }
     }
 

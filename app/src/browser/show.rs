@@ -30,6 +30,10 @@ impl Before {
 pub(crate) fn show(page: &PageElements, visit: &Visit, before: &Before) {
     page.watch(visit.watches());
     show_questions(page, visit);
+    if before.stage.name() != visit.stage().name() {
+        // What the server said of a form that was sent need not be true of what came after it.
+        page.each("[data-notice]", &mut |line| line.set_hidden(true));
+    }
     if *before != Before::of(visit) {
         show_stage(page, visit);
         move_focus(page, visit, &before.stage);

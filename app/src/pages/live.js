@@ -69,7 +69,8 @@
         // The island paints what it takes. Without one this does.
         if (root.dataset.wasm === "ready") return;
         if (!news) root.paint(intent);
-        else if (root.dataset.wasm === "failed") location.reload();
+        // A reload would send the form again that this page answers.
+        else if (root.dataset.wasm === "failed") location.replace(root.dataset.page);
       });
       source.onerror = () => {
         say("live", null);

@@ -66,7 +66,8 @@ pub(super) fn Notes(
     /// What is shown.
     page: Arc<Page>,
 ) -> impl IntoView {
-    let notice = page.notice.as_ref().map(|notice| view! { <p class="note">{notice.write(&page)}</p> });
+    let notice =
+        page.notice.as_ref().map(|notice| view! { <p class="note" data-notice>{notice.write(&page)}</p> });
     let loading = ["load-slow", "load-failed", "load-still", "load-broken"].map(|name| {
         view! {
             <p class="note" data-load=name hidden>

@@ -38,6 +38,7 @@ pub(super) fn WidgetPage(
                 data-payonce
                 data-state=state(&page)
                 data-wasm=if page.assets.has_script() { "loading" } else { "failed" }
+                data-page=page.pay_path()
                 data-checkout=page.checkout.id.clone()
                 data-intent=page.intent.id.clone()
                 data-key=page.intent.submit_key.clone()

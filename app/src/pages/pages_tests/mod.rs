@@ -167,6 +167,16 @@ fn names_from_outside_are_text_and_links_are_web_addresses() {
     }
 }
 
+/// The island hides the first once it is no more true, and reads the page anew at the second: the page may be the answer to a form.
+#[test]
+fn r10_what_was_said_of_a_form_that_was_sent_can_be_taken_back() {
+    let notice = Some(Notice::TermsChanged);
+    let html = Page { notice, ..open(IntentState::Created) }.render_pay();
+    let (before, said) = html.split_once(">The shop changed the order").unwrap();
+    assert!(before.rsplit_once('<').unwrap().1.contains("data-notice"), "{said}");
+    assert!(html.contains("data-page=\"/pay/co_1?token=ct_1&amp;lang=en\""));
+}
+
 #[test]
 fn without_built_files_no_script_is_promised() {
     let html = Page { assets: Assets::default(), ..open(IntentState::Created) }.render_pay();
