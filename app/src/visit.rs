@@ -107,6 +107,12 @@ impl Visit {
         }
     }
 
+    /// Whether the card that stands in the form was never tried: another one was used, and took nothing.
+    pub fn keeps_card(&self) -> bool {
+        let (Stage::Known(seen) | Stage::Renewing(seen)) = &self.stage else { return false };
+        may_try_again(seen) && matches!(self.other_way(), Some(OtherWay::Card(_)))
+    }
+
     /// Whether the shopper may leave for the bank's page: not while a press is being sent, whose answer would be lost.
     pub fn may_leave(&self) -> bool {
         self.stage != Stage::Submitting
@@ -145,6 +151,7 @@ impl Visit {
             Event::Replied(reply) => self.take_reply(reply),
             Event::Asked(seen) => self.take_answer(seen),
             Event::Told(seen) => self.take_told(seen),
+            Event::Offered(offer) => self.take_offer(offer),
             Event::Due => {
                 self.pause_s = None;
                 vec![Command::Ask]
@@ -162,6 +169,7 @@ impl Visit {
                 self.note = Some(Note::Behind);
                 Vec::new()
             }
+            Event::Renewed(Ok(())) if self.keeps_card() => vec![Command::Tell, Command::AskOffer],
             Event::Renewed(Ok(())) => vec![Command::Tell, Command::Reload],
             Event::Renewed(Err(note)) => {
                 if let Stage::Renewing(seen) = &self.stage {
@@ -260,6 +268,11 @@ impl Visit {
 /// Whether the order is paid, so that nothing but another charge is news.
 fn is_paid(seen: &Seen) -> bool {
     seen.state == IntentState::Succeeded
+}
+
+/// Whether the order has other terms, and with them another intent, that nobody had begun to pay.
+fn is_replaced(seen: &Seen) -> bool {
+    seen.state == IntentState::Canceled && seen.reason.as_deref() == Some("replaced")
 }
 
 /// Whether a try has ended without money, and another is possible.

@@ -223,6 +223,47 @@ fn n1_new_terms_that_somebody_else_agrees_to_first_are_not_offered_any_more() {
     assert_eq!(visit.handle(behind(IntentState::Canceled)), [Command::Reload], "changed once more");
 }
 
+/// The shop changed the order while the form was being filled in, and the page hears of it before the press.
+#[test]
+fn fault_65_new_terms_under_an_open_form_are_told_first_and_what_was_typed_stays() {
+    let replaced = || {
+        Event::Asked(Ok(Seen {
+            behind: true,
+            reason: Some("replaced".into()),
+            ..Seen::bare(IntentState::Canceled)
+        }))
+    };
+    let (_, offer) = changed();
+    for wrongs in [None, Some(vec![Wrong::NumberCheck])] {
+        let form = || {
+            let mut visit = Visit::new(Stage::Ready);
+            wrongs.clone().map(|wrongs| visit.handle(Event::Pay(Err(wrongs))));
+            visit.handle(Event::Heard);
+            assert_eq!(visit.handle(replaced()), [Command::AskOffer]);
+            visit
+        };
+        let mut told = form();
+        let commands = told.handle(Event::Offered(Ok(Some(offer.clone()))));
+        assert_eq!(commands, [Command::Follow { intent: "pi_2".into() }, Command::AskIn { pause_s: 1 }]);
+        assert_eq!(told.handle(Event::Accept), [Command::Adopt(offer.clone())]);
+
+        assert_eq!(form().handle(Event::Offered(Ok(None))), [Command::Reload], "paid, or under way, by now");
+        let mut untold = form();
+        assert!(matches!(
+            untold.handle(Event::Offered(Err(Note::NoConnection))).as_slice(),
+            [Command::AskIn { .. }]
+        ));
+        let mut pressed = form();
+        pressed.handle(Event::Pay(Ok(self::form())));
+        assert_eq!(
+            pressed.handle(Event::Offered(Ok(Some(offer.clone())))),
+            [],
+            "it waits for an answer of its own"
+        );
+    }
+    assert_eq!(known(Declined).handle(replaced()), [Command::Reload], "nothing is typed there");
+}
+
 #[test]
 fn a_tab_that_hears_of_another_asks_and_shows_what_the_server_says() {
     let mut visit = Visit::new(Stage::Ready);
@@ -295,6 +336,29 @@ fn the_card_of_the_other_tab_is_named() {
     assert_eq!(visit.other_way(), None);
     visit.handle(Event::Asked(Ok(with_last4(Declined, "4600"))));
     assert_eq!(visit.other_way(), Some(OtherWay::Card("4600")));
+}
+
+#[test]
+fn fault_67_a_card_that_was_never_tried_is_in_the_form_of_the_next_try() {
+    let (_, offer) = changed();
+    let renewing = |used| {
+        let mut visit = submitting();
+        visit.handle(Event::Replied(Reply::Seen(with_last4(Declined, used))));
+        visit.handle(Event::TryAgain);
+        let commands = visit.handle(Event::Renewed(Ok(())));
+        (visit, commands)
+    };
+    let (mut visit, commands) = renewing("4600");
+    assert!(visit.keeps_card());
+    assert_eq!(commands, [Command::Tell, Command::AskOffer]);
+    assert_eq!(visit.handle(Event::Offered(Ok(Some(offer.clone())))), [Command::Adopt(offer)]);
+    assert_eq!(visit.stage(), &Stage::Ready);
+    for answer in [Ok(None), Err(Note::NoConnection)] {
+        assert_eq!(renewing("4600").0.handle(Event::Offered(answer)), [Command::Reload]);
+    }
+    let (visit, commands) = renewing("4444");
+    assert!(!visit.keeps_card(), "it was tried");
+    assert_eq!(commands, [Command::Tell, Command::Reload]);
 }
 
 /// The shopper may have corrected the card in between.

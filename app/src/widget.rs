@@ -36,6 +36,7 @@ struct Running {
 enum Request {
     Pay(Form, Terms),
     Ask,
+    Offer,
     Check,
     Release,
     Renew,
@@ -155,6 +156,7 @@ impl Running {
                 running.stop_waiting();
                 Self::send(running, Request::Ask);
             }
+            Command::AskOffer => Self::send(running, Request::Offer),
             Command::AskIn { pause_s } => {
                 running.stop_waiting();
                 let waiting = running.clone();
@@ -189,6 +191,7 @@ impl Running {
                     (Event::Replied(reply), answer)
                 }
                 Request::Ask => asked(net::ask(&server).await),
+                Request::Offer => (Event::Offered(net::offer(&server).await), None),
                 Request::Check => asked(net::check(&server).await),
                 Request::Release => {
                     let (seen, answer) = net::release(&server).await;

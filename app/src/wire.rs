@@ -39,6 +39,8 @@ pub struct Seen {
     pub stuck: bool,
     /// When the bank lets go of it by itself, where it was asked to.
     pub released_by: Option<String>,
+    /// Nothing of its own is awaited: it is in question whether other money paid the order.
+    pub in_question: bool,
 }
 
 impl Seen {
@@ -65,6 +67,7 @@ impl Seen {
             stuck: answer.flag(&["progress", "held"])
                 || answer.text(&["progress", "unreached_until"]).is_some(),
             released_by: answer.text(&["released_by"]),
+            in_question: answer.text(&["in_question"]).is_some(),
         })
     }
 
@@ -81,6 +84,7 @@ impl Seen {
             closed: false,
             stuck: false,
             released_by: None,
+            in_question: false,
         }
     }
 }
@@ -119,16 +123,16 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// From the checkout in a [`contract::Problem`], if that can still be paid as a new one.
-    pub fn read(answer: &impl Answer) -> Option<Self> {
-        let text = |path: &[&str]| answer.text(&[&["checkout"], path].concat());
+    /// From the checkout there, which is all of the answer or a part of a [`contract::Problem`], if that can still be paid as a new one.
+    pub fn read(answer: &impl Answer, place: &[&str]) -> Option<Self> {
+        let text = |path: &[&str]| answer.text(&[place, path].concat());
         if text(&["payment_intent", "state"])? != IntentState::Created.as_str() {
             return None;
         }
         Some(Self {
             description: text(&["description"]),
             terms: Terms {
-                version: answer.number(&["checkout", "version"])?,
+                version: answer.number(&[place, &["version"]].concat())?,
                 amount: Amount::new(text(&["amount", "value"])?, text(&["amount", "currency"])?),
             },
             intent: text(&["payment_intent", "id"])?,

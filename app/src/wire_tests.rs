@@ -1,8 +1,8 @@
 //! The few members that are read, from what the server and the bank really write.
 
 use contract::{
-    Checkout, CheckoutIntent, CheckoutStatus, Decline, ExtraCharge, Metadata, NextAction, PaymentIntent,
-    PaymentMethod, Problem,
+    Checkout, CheckoutIntent, CheckoutStatus, Decline, ExtraCharge, InQuestion, Metadata, NextAction,
+    PaymentIntent, PaymentMethod, Problem,
 };
 use serde_json::{Value, json};
 
@@ -71,6 +71,8 @@ fn the_shown_part_of_an_intent_is_read_from_the_wire_type() {
     assert_eq!(seen.bank_url.as_deref(), Some("https://bank.example/confirm/1"));
     assert_eq!((seen.behind, seen.released_by.as_deref()), (true, Some("2026-11-30T11:00:00Z")));
     assert_eq!((seen.closed, seen.by_redirect, seen.stuck), (true, false, false));
+    let asked = PaymentIntent { in_question: Some(InQuestion::Review), ..intent() };
+    assert!(!seen.in_question && Seen::read(&on_the_wire(&asked), "pi_1").unwrap().in_question);
     let bare = PaymentIntent {
         behind: false,
         closed: false,
@@ -211,9 +213,10 @@ fn a_problem_is_known_by_its_code_and_brings_the_new_terms() {
     let mut of_another = problem(&checkout);
     of_another["type"] = json!("about:blank");
     assert_eq!(read_code(&of_another), None, "somebody else's problem, with a code like ours");
-    let offer = Offer::read(&problem(&checkout)).unwrap();
+    let offer = Offer::read(&problem(&checkout), &["checkout"]).unwrap();
     assert_eq!(offer.terms, Terms { version: 2, amount: Amount::new("1700.00", "RUB") });
     assert_eq!((offer.intent.as_str(), offer.submit_key.as_str()), ("pi_2", "sub_2"));
+    assert_eq!(Offer::read(&on_the_wire(&checkout), &[]), Some(offer), "the checkout itself brings the same");
     checkout.payment_intent.state = IntentState::Processing;
-    assert_eq!(Offer::read(&problem(&checkout)), None, "another tab is paying it already");
+    assert_eq!(Offer::read(&problem(&checkout), &["checkout"]), None, "another tab is paying it already");
 }

@@ -1,6 +1,6 @@
 // The form itself: mistakes, keyboard, languages, new terms.
 import { randomUUID } from 'node:crypto';
-import { GOOD, OTHER_GOOD, last4 } from '../helpers/cards.ts';
+import { GOOD, NO_FUNDS, OTHER_GOOD, last4 } from '../helpers/cards.ts';
 import { Gate, NEWS } from '../helpers/gate.ts';
 import { PayPage, plain } from '../helpers/pay_page.ts';
 import { buy, expectShopSays } from '../helpers/shop.ts';
@@ -168,6 +168,46 @@ test('terms changed twice while a tab shows the first ones: only the last are ch
   await device.expectState('succeeded');
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1900.00', last4(OTHER_GOOD));
+});
+
+test('the order is changed while the form is filled in: it is told before the press, and what was typed stays (fault 65)', async ({ page, bank, merchant }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.fill(GOOD);
+  await pay.email.fill('anna@example.com');
+  await merchant.offer({ order_id: order.id, rubles: 1700 });
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await pay.expectState('changed');
+  await expect(pay.screens).toContainText('Магазин изменил сумму или условия');
+  expect(plain(await pay.screens.innerText())).toContain('1 700,00 ₽');
+  await pay.screens.getByText('Продолжить').click();
+  await pay.expectState('ready');
+  expect(await pay.shownSum()).toBe('1 700,00 ₽');
+  await expect(pay.number).toHaveValue(/5555/);
+  await expect(pay.email).toHaveValue('anna@example.com');
+  await pay.button.click();
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1700.00');
+});
+
+test('what was said of a form that was sent is not said of what comes after it, and it is not sent again (R10, fault 65)', async ({ page, bank, merchant, watch }) => {
+  watch.expects(/status of 409/);
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await merchant.offer({ order_id: order.id, rubles: 1700 });
+  await page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
+  const said = pay.note('магазин изменил заказ. Деньги не списаны');
+  await expect(said).toBeVisible();
+  await pay.hydrated();
+  await pay.pay(NO_FUNDS);
+  await pay.expectState('declined');
+  await expect(said).toHaveCount(0);
+  await pay.tryAgain();
+  await expect(said).toHaveCount(0);
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await expect(said).toHaveCount(0);
+  await bank.expectOneCharge(order.id, '1700.00');
 });
 
 test('an order whose time ran out cannot be paid, and says so', async ({ page, bank, merchant }) => {

@@ -402,6 +402,25 @@ test('a press on a page that the order has left behind: it says that nothing was
   await expect(pay.note('платежа не начало'), 'said once').toHaveCount(0);
 });
 
+test('a card that was never tried, for another device was quicker, is in the form of the next try (fault 67)', async ({ page, bank, newDevice }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  const device = await new PayPage(await (await newDevice()).newPage()).open(order.url);
+  const news = await Gate.on(page, NEWS);
+  await pay.fill(OTHER_GOOD);
+  await device.pay(NO_FUNDS);
+  await device.expectState('declined');
+  await pay.button.click();
+  await pay.expectState('declined');
+  await expect(pay.note(last4(NO_FUNDS))).toBeVisible();
+  await news.open();
+  await pay.tryAgain();
+  await expect(pay.number).toHaveValue('4111 1111 1111 1111');
+  await pay.button.click();
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(OTHER_GOOD));
+});
+
 test('fault 61: a stale page that tries again after the order was paid is shown that it is paid, and one with scripts learns it by itself', async ({ page, bank, newDevice, merchant }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();

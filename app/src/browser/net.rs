@@ -103,7 +103,9 @@ pub(crate) async fn pay(server: &Server, form: Form, terms: Terms) -> Came<Reply
 fn read_reply(status: u16, code: Option<&str>, answer: &impl Answer, intent: &str) -> Reply {
     match (status, code) {
         (200..300, _) => Seen::read(answer, intent).map_or(Reply::Lost, Reply::Seen),
-        (_, Some("checkout_changed")) => Offer::read(answer).map_or(Reply::Behind, Reply::Changed),
+        (_, Some("checkout_changed")) => {
+            Offer::read(answer, &["checkout"]).map_or(Reply::Behind, Reply::Changed)
+        }
         (_, Some("order_paid" | "intent_in_progress" | "checkout_not_open")) => Reply::Behind,
         (_, Some("rate_limited")) => Reply::NotSent(Note::Busy),
         (_, Some(code)) if REFUSALS.contains(&code) => {
@@ -146,6 +148,15 @@ fn read_look(status: u16, code: Option<&str>, answer: &impl Answer, intent: &str
         (_, Some("rate_limited" | "unavailable")) => Err(Note::NotNow),
         (_, Some("unauthorized" | "not_found")) => Err(Note::NotShown),
         (_, _) => Err(Note::NoConnection),
+    }
+}
+
+/// What is offered now.
+pub(crate) async fn offer(server: &Server) -> Result<Option<Offer>, Note> {
+    let path = format!("/v1/checkouts/{}", server.checkout);
+    match fetch(&path, None, &[("Authorization", &bearer(server))]).await {
+        Some(answer) if answer.status == 200 => Ok(Offer::read(&answer.body, &[])),
+        Some(_) | None => Err(Note::NoConnection),
     }
 }
 

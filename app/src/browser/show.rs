@@ -87,6 +87,7 @@ fn show_stage(page: &PageElements, visit: &Visit) {
     }
     show_wrongs(page, stage);
     show_known(page, visit);
+    show_other_way(page, visit);
     let screen = stage.screen();
     let heading = match screen {
         FORM => page.words("[name=pay] .idle"),
@@ -103,10 +104,13 @@ fn title(screen: &str) -> String {
 fn show_known(page: &PageElements, visit: &Visit) {
     match visit.stage() {
         Stage::Known(seen) | Stage::Renewing(seen) => {
-            forget_card(page);
+            if !visit.keeps_card() {
+                forget_card(page);
+            }
             show_reason(page, seen.reason.as_deref());
             fill(page, "card", seen.last4.as_deref().map(|last4| format!("•••• {last4}")));
-            show_other_way(page, visit);
+            // No mail is written of what nobody began here.
+            page.each("[data-mail]", &mut |mail| mail.set_hidden(seen.in_question));
             page.each("[data-open]", &mut |form| form.set_hidden(seen.closed));
             page.each("[data-closed]", &mut |words| words.set_hidden(!seen.closed));
             if let Some(url) = &seen.bank_url {

@@ -2,10 +2,10 @@
 
 use contract::IntentState;
 
-use super::{Command, Reply, Visit, is_paid, may_try_again};
+use super::{Command, Reply, Visit, is_paid, is_replaced, may_try_again};
 use crate::{
     stage::{Note, Stage},
-    wire::Seen,
+    wire::{Offer, Seen},
 };
 
 /// How often an open form asks after it heard of another tab: 0, 1, 3, 7 and 15 s after.
@@ -45,16 +45,35 @@ impl Visit {
                 self.enter(Stage::Ready, Some(note));
                 self.ask_later()
             }
-            Reply::Changed(offer) => {
-                // Somebody else may agree to the new terms first.
-                let mut commands = vec![Command::Follow { intent: offer.intent.clone() }];
-                self.enter(Stage::Changed(offer), None);
-                commands.extend(self.ask_later());
-                commands
-            }
+            Reply::Changed(offer) => self.change(offer),
             Reply::Behind => vec![Command::KeepBehind, Command::Reload],
             Reply::Lost => self.check(),
         }
+    }
+
+    /// Who pressed meanwhile gets an answer of their own.
+    pub(super) fn take_offer(&mut self, answer: Result<Option<Offer>, Note>) -> Vec<Command> {
+        match (&self.stage, answer) {
+            (Stage::Ready | Stage::Invalid(_), Ok(Some(offer))) => self.change(offer),
+            (Stage::Ready | Stage::Invalid(_), Err(why)) => self.lose_touch(why),
+            (Stage::Renewing(_), Ok(Some(offer))) => {
+                self.enter(Stage::Ready, None);
+                vec![Command::Adopt(offer)]
+            }
+            (Stage::Ready | Stage::Invalid(_), Ok(None)) | (Stage::Renewing(_), _) => vec![Command::Reload],
+            (
+                Stage::Submitting | Stage::Checking | Stage::Elsewhere | Stage::Changed(_) | Stage::Known(_),
+                _,
+            ) => Vec::new(),
+        }
+    }
+
+    fn change(&mut self, offer: Offer) -> Vec<Command> {
+        // Somebody else may agree to the new terms first.
+        let mut commands = vec![Command::Follow { intent: offer.intent.clone() }];
+        self.enter(Stage::Changed(offer), None);
+        commands.extend(self.ask_later());
+        commands
     }
 
     /// No answer is a state of the page, not of the payment: ask.
@@ -78,6 +97,10 @@ impl Visit {
             // Paid for good: what can be news is that money was taken once more, and what becomes of it.
             (Stage::Known(known), _) if is_paid(known) && seen.extra == known.extra => self.ask_later(),
             (Stage::Known(known), _) if is_paid(known) => vec![Command::Reload],
+            // The shop changed the order under an open form: what was typed stays, and the new terms are read before they are agreed to.
+            (Stage::Ready | Stage::Invalid(_), _) if seen.behind && is_replaced(&seen) => {
+                vec![Command::AskOffer]
+            }
             // The page shows an intent that matters no more.
             // A press that came second was answered with what the first one came to.
             (_, _) if seen.behind && self.offered.is_some() && self.other_way().is_some() => {

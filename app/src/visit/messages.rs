@@ -20,6 +20,8 @@ pub enum Event {
     Asked(Result<Seen, Note>),
     /// The stream told how the intent stands; `None` when it broke.
     Told(Option<Seen>),
+    /// What is offered now in place of what the form shows, `None` where nothing is; else why it is not known.
+    Offered(Result<Option<Offer>, Note>),
     /// The pause before the next question is over.
     Due,
     /// The shopper wants the bank to be asked now.
@@ -95,6 +97,8 @@ pub enum Command {
         /// The pause in seconds.
         pause_s: u32,
     },
+    /// Ask what is offered now.
+    AskOffer,
     /// Have the bank asked how the intent stands.
     Check,
     /// Have the bank asked to let go of the payment.
