@@ -103,7 +103,7 @@ impl Visit {
             (Some(_), _) if seen.by_redirect => Some(OtherWay::Bank),
             (Some(offered), Some(used)) => (used != offered).then_some(OtherWay::Card(used)),
             (Some(_), None) => None,
-            (None, _) => (self.idle && seen.state.is_awaited()).then_some(OtherWay::Tab),
+            (None, _) => (self.idle && seen.state.is_awaited() && !seen.in_question).then_some(OtherWay::Tab),
         }
     }
 

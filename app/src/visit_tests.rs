@@ -774,6 +774,32 @@ fn paying_another_way_says_until_when_the_bank_holds_it_and_offers_no_form_befor
     assert_eq!(known(Confirming).handle(Event::Release), []);
 }
 
+fn in_question() -> Event {
+    Event::Asked(Ok(Seen { in_question: true, ..Seen::bare(IntentState::NeedsReview) }))
+}
+
+#[test]
+fn n2_a_review_that_ends_without_money_gives_the_form_back() {
+    let mut visit = Visit::new(Stage::Ready);
+    visit.handle(in_question());
+    assert_eq!(visit.stage().name(), "needs_review");
+    assert!(visit.watches());
+    assert_eq!(visit.handle(asked(Created)), [Command::Reload]);
+    let mut opened = known(IntentState::NeedsReview);
+    opened.open(Past::New);
+    assert_eq!(opened.handle(Event::Told(Some(Seen::bare(Created)))), [Command::Reload, Command::Tell]);
+}
+
+#[test]
+fn n1_of_other_money_in_question_nobody_is_said_to_have_begun_to_pay() {
+    let mut visit = Visit::new(Stage::Ready);
+    visit.handle(in_question());
+    assert_eq!(visit.other_way(), None);
+    let mut begun = Visit::new(Stage::Ready);
+    begun.handle(asked(IntentState::NeedsReview));
+    assert_eq!(begun.other_way(), Some(OtherWay::Tab));
+}
+
 /// Every sequence of six events from a small alphabet: a submit leaves only from an open form, and at most one is
 /// unanswered at a time.
 #[test]

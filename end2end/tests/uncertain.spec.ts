@@ -6,6 +6,9 @@ import { PayPage } from '../helpers/pay_page.ts';
 import { buy, buyInTheDark, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
 
+/** How the page asks how the payment stands. */
+const INTENT = /\/v1\/payment_intents\/[^/?]+$/;
+
 for (const [name, kind] of [
   ['fault 37: the bank never gets the request', 'lose_request'],
   ["fault 38: the bank's answer is lost after the charge", 'lose_answer'],
@@ -84,6 +87,25 @@ test('the address that was sent with the payment is where the page says it will 
   await page.reload();
   await pay.expectState('confirming');
   await expect(pay.screens).toContainText('Напишем на boris@example.com');
+});
+
+test("money of somebody else is in question: nobody is said to have begun, no mail is promised, and the form comes back (N1, N2)", async ({ page, watch }) => {
+  watch.expects(/ERR_/);
+  const { pay } = await buy(page);
+  await pay.hydrated();
+  await page.route('**/events?**', (route) => route.abort());
+  await page.route(INTENT, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), state: 'needs_review', in_question: 'review' } });
+  });
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await pay.expectState('needs_review');
+  await pay.expectNoInvitation();
+  await expect(pay.note('Этот платёж начат')).toHaveCount(0);
+  await expect(pay.screens.getByRole('button', { name: 'Написать мне' })).toBeHidden();
+  await page.unroute(INTENT);
+  await pay.screens.getByRole('button', { name: 'Проверить сейчас' }).click();
+  await pay.expectState('ready');
 });
 
 test('two devices with two addresses: each says where the mail really goes (N1, N2)', async ({ page, bank, newDevice }) => {

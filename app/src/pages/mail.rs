@@ -18,17 +18,19 @@ pub(super) fn Mail(
         let unknown = email.is_none();
         let closed = !unknown && !page.opens_email();
         view! {
-            <p class="muted" data-with="email" hidden=unknown>
-                <Slot lang=page.lang message="mail-promise" argument="email" name="email" value=email.unwrap_or_default() />
-                " "
-                <a data-with="email" hidden=!closed href=page.email_path()>{page.say("mail-other")}</a>
-            </p>
-            <form class="mail" method="post" action=page.email_path() data-without="email" hidden=closed>
-                <Address page=page.clone() />
-                <button class="button quiet" type="submit">
-                    {page.say("mail-send")}
-                </button>
-            </form>
+            <div class="stack" data-mail>
+                <p class="muted" data-with="email" hidden=unknown>
+                    <Slot lang=page.lang message="mail-promise" argument="email" name="email" value=email.unwrap_or_default() />
+                    " "
+                    <a data-with="email" hidden=!closed href=page.email_path()>{page.say("mail-other")}</a>
+                </p>
+                <form class="mail" method="post" action=page.email_path() data-without="email" hidden=closed>
+                    <Address page=page.clone() />
+                    <button class="button quiet" type="submit">
+                        {page.say("mail-send")}
+                    </button>
+                </form>
+            </div>
         }
     })
 }

@@ -125,6 +125,10 @@ impl Visit {
                 }
                 self.ask_later()
             }
+            // Money of somebody else was in question, and is no more.
+            (Stage::Known(known), IntentState::Created) if known.state == IntentState::NeedsReview => {
+                vec![Command::Reload]
+            }
             (Stage::Elsewhere | Stage::Known(_), IntentState::Created) => self.ask_later(),
             (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere, IntentState::Processing)
                 if self.idle && !seen.stuck =>

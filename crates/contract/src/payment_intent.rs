@@ -105,8 +105,8 @@ pub struct PaymentIntent {
     pub state: IntentState,
     /// What is paid.
     pub amount: Amount,
-    /// Why it is not known whether money was taken for its order, whatever the state says. For the merchant: to a shopper the state
-    /// says it.
+    /// Why it is not known whether money was taken for its order, whatever the state says. To a shopper the state says it, and this
+    /// that nothing of the intent's own is awaited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_question: Option<InQuestion>,
     /// Once its checkout is paid: what the charge that paid it took, which may be another sum.

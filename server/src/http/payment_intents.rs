@@ -98,7 +98,8 @@ pub(super) async fn shopper_view(
     intent: &IntentRecord,
 ) -> Result<PaymentIntent, ApiError> {
     let view = progress_view(app, checkout, intent).await?;
-    let told = app.mails && view.state.is_awaited();
+    // Of what only waits for other money no mail is written.
+    let told = app.mails && view.state.is_awaited() && view.in_question.is_none();
     Ok(PaymentIntent { told_to: email(checkout, intent).filter(|_| told), ..view })
 }
 
@@ -124,6 +125,7 @@ async fn progress_view(
         Some(Doubt::Stranger) => {
             (view.state, view.next_action) = (IntentState::NeedsReview, None);
             (view.decline, view.cancel_reason) = (None, None);
+            view.in_question = (!awaited).then_some(InQuestion::Review);
         }
         Some(Doubt::Gate) if intent.state.is_terminal() => return Ok(held(view, intent)),
         // It can be paid; the page says that it may have been.
@@ -167,6 +169,7 @@ pub(super) async fn in_question(
 pub(super) fn held(view: PaymentIntent, intent: &IntentRecord) -> PaymentIntent {
     PaymentIntent {
         state: IntentState::Processing,
+        in_question: Some(InQuestion::Restore),
         decline: None,
         cancel_reason: None,
         progress: Some(waiting(intent)),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use payment::ObjectId;
+use payonce::config::MailTransport;
 use serde_json::{Value, json};
 use store::{Resolution, Store, StrangerRecord};
 
@@ -431,8 +432,13 @@ async fn put_stranger(world: &World, checkout: &Value) -> StrangerRecord {
 /// It may be this shopper's own money: no form, no "not taken", no invitation to try again.
 #[tokio::test]
 async fn fault_23_while_a_strangers_money_for_the_order_waits_for_a_person_the_page_says_so() {
-    let world = World::start().await;
-    let (fresh, declined) = (world.checkout("1").await, world.checkout("2").await);
+    let world = World::with(Setup { mails: Some(MailTransport::Folder), ..Setup::default() }).await;
+    let open = async |order_id: &str| {
+        let mut body = order(order_id);
+        body["customer"] = json!({ "email": "anna@example.com" });
+        world.open(order_id, &body).send().await.expect(201).json()
+    };
+    let (fresh, declined) = (open("1").await, open("2").await);
     world.pay(&declined, DECLINED).await.expect(200);
     let strangers = [put_stranger(&world, &fresh).await, put_stranger(&world, &declined).await];
     for (checkout, state) in [(&fresh, "created"), (&declined, "declined")] {
@@ -444,6 +450,11 @@ async fn fault_23_while_a_strangers_money_for_the_order_waits_for_a_person_the_p
         let seen = seen.send().await.expect(200).json();
         assert_eq!(seen["state"], "needs_review", "what the page is told");
         assert_eq!(seen.get("decline"), None, "nor why it was not taken");
+        assert_eq!(
+            (&seen["in_question"], seen.get("told_to")),
+            (&json!("review"), None),
+            "no mail tells of what nobody began here"
+        );
         assert_eq!(world.intent(id).await["state"], state, "the merchant sees what is");
     }
     for stranger in strangers {
