@@ -58,7 +58,7 @@ impl Card {
 }
 
 fn read_number(typed: &str) -> Result<String, Wrong> {
-    let number: String = typed.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+    let number: String = typed.chars().filter(|c| !parts_digits(*c)).collect();
     if number.is_empty() {
         return Err(Wrong::NumberMissing);
     }
@@ -66,6 +66,11 @@ fn read_number(typed: &str) -> Result<String, Wrong> {
         return Err(Wrong::NumberLength);
     }
     if passes_luhn(&number) { Ok(number) } else { Err(Wrong::NumberCheck) }
+}
+
+/// Whether it may stand between the digits of a number, or unseen around them, where that was copied from.
+fn parts_digits(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '-' | '.' | '\u{2000}'..='\u{206f}' | '\u{feff}')
 }
 
 /// ISO/IEC 7812-1, annex B.
@@ -165,6 +170,11 @@ mod tests {
             assert_eq!(card.last4(), "4444");
         }
         assert_eq!(read("5555555555554444", "1/27", "1234").unwrap().expiry_month, "01");
+        for number in
+            ["\u{202a}5555\u{2013}5555\u{2013}5555\u{2013}4444\u{202c}", "5555.5555.5555.4444\u{200b}"]
+        {
+            assert_eq!(read(number, "12/27", "123").unwrap().number, "5555555555554444", "as it was copied");
+        }
     }
 
     #[test]
