@@ -134,6 +134,11 @@ impl Page {
         (waits && !self.opens_email()).then_some(pause_s)
     }
 
+    /// The same for the page to read, which says of an unpaid order that it is so, and where nothing is typed then.
+    pub fn read_again_s(&self) -> Option<u32> {
+        self.refresh_s().or_else(|| self.has_form().then_some(ADDRESS_REFRESH_S))
+    }
+
     /// Whether an address can be left: it is where the result will be told.
     pub fn takes_email(&self) -> bool {
         let shown = self.shown();

@@ -117,7 +117,7 @@ pub(super) async fn status(State(app): State<App>, Id(id): Id, address: Address)
             if intent.state == PaymentState::Created && doubt == Some(Doubt::Gate) {
                 page.intent = held(page.intent, &intent);
             }
-            document(&page, &merchant, page.render_status(), page.refresh_s().map(HeaderValue::from))
+            document(&page, &merchant, page.render_status(), page.read_again_s().map(HeaderValue::from))
         }
         Err(error) => message(&app, address.lang, &error),
     }

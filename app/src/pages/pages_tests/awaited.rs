@@ -23,6 +23,8 @@ fn n3_without_scripts_a_page_that_waits_looks_again_by_itself() {
 fn n3_a_hold_is_looked_at_again_without_scripts_but_seldom() {
     assert_eq!(open(IntentState::Authorized).refresh_s(), Some(60));
     assert_eq!(open(IntentState::Created).refresh_s(), None);
+    assert_eq!(open(IntentState::Created).read_again_s(), Some(30), "it may be paid on another device");
+    assert_eq!(open(IntentState::Declined).read_again_s(), None);
 }
 
 /// What the bank shows may not be what it was asked for: then it has answered.
