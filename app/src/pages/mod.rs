@@ -43,7 +43,7 @@ pub use notes::Notice;
 
 /// How often a page without scripts looks again.
 const REFRESH_S: u32 = 4;
-/// The same, while an address can be typed there.
+/// The same, while an address can be typed there, or a word about a form is read.
 const ADDRESS_REFRESH_S: u32 = 30;
 /// The same, while a person is at it, or money is held.
 const SELDOM_REFRESH_S: u32 = 60;

@@ -6,7 +6,7 @@ use contract::IntentState;
 use leptos::prelude::*;
 
 use super::{
-    Page,
+    ADDRESS_REFRESH_S, Page,
     card_form::CardForm,
     document::Document,
     foot::Foot,
@@ -116,9 +116,14 @@ fn OwnScreens(page: Arc<Page>) -> impl IntoView {
 /// Where no script watches, the page looks again by itself. In the head, which no island hydrates.
 #[component]
 fn Refresh(page: Arc<Page>) -> impl IntoView {
-    page.refresh_s().map(
-        |seconds| view! { <noscript><meta http-equiv="refresh" content=seconds.to_string() /></noscript> },
-    )
+    page.refresh_s().map(|seconds| {
+        // What answers a form leads elsewhere, once it was read: looking again must not send the form again.
+        let refresh = match page.notice {
+            Some(_) => format!("{};url={}", seconds.max(ADDRESS_REFRESH_S), page.status_path()),
+            None => seconds.to_string(),
+        };
+        view! { <noscript><meta http-equiv="refresh" content=refresh /></noscript> }
+    })
 }
 
 /// Asks for the island's files early. `crossorigin` stays plain: a nonce there makes Firefox drop the preload.

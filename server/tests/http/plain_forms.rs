@@ -218,9 +218,10 @@ async fn fault_67_the_banks_page_wanted_while_another_tabs_card_pays_is_told_so(
     let html = reply.text();
     assert!(html.contains("data-state=\"confirming\""));
     assert!(html.contains("This payment goes on with a card that was entered before"));
-    let status = below(&world, &checkout, "status");
+    assert_eq!(reply.header("Refresh"), None, "where scripts run it goes on by itself");
+    let status = below(&world, &checkout, "status").replace('&', "&amp;");
     assert!(
-        reply.header("Refresh").unwrap().ends_with(&format!(";url={status}")),
+        html.contains(&format!("http-equiv=\"refresh\" content=\"30;url={status}")),
         "a reload would send it again"
     );
     assert_eq!(world.bank.payments("1").await.len(), 1);

@@ -78,7 +78,7 @@ async fn pay_at_bank(app: &App, id: &str, address: &Address, body: Body) -> Resu
     let submitted = submit::submit_as(app, &shown.caller, &intent, key, submit, address.known).await;
     let shown = load(app, id, address).await?;
     match submitted.map_err(|error| (Refusal::of(&error), error)) {
-        Ok(_) if is_paid_by_card(&shown) => Ok(tell(shown, Notice::CardElsewhere, &status)),
+        Ok(_) if is_paid_by_card(&shown) => Ok(go_on(shown, Notice::CardElsewhere)),
         Ok(_) | Err((Refusal::Over, _)) => Ok(see_other(&status)),
         Err((Refusal::Said(notice), error)) => Ok(say(shown, notice, error.status(), &status)),
         Err((Refusal::Email, _)) => Ok(no_email(shown, email.unwrap_or_default())),
@@ -129,7 +129,14 @@ impl Refusal {
     }
 }
 
-/// The payment page with a word about the form that was sent. Only where the order has not gone on: else the page to read tells how.
+/// The payment page with a word about the form that was sent: the payment goes on there, under the shopper's eyes.
+fn go_on(shown: Shown, notice: Notice) -> Response {
+    let Shown { mut page, merchant, .. } = shown;
+    page.notice = Some(notice);
+    document(&page, &merchant, page.render_pay(), None)
+}
+
+/// The same. Only where the order has not gone on: else the page to read tells how.
 fn say(shown: Shown, notice: Notice, status: StatusCode, to_read: &str) -> Response {
     if !shown.page.has_form() {
         return see_other(to_read);
