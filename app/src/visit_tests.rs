@@ -352,7 +352,7 @@ fn fault_67_a_card_that_was_never_tried_is_in_the_form_of_the_next_try() {
     assert!(visit.keeps_card());
     assert_eq!(commands, [Command::Tell, Command::AskOffer]);
     assert_eq!(visit.handle(Event::Offered(Ok(Some(offer.clone())))), [Command::Adopt(offer)]);
-    assert_eq!(visit.stage(), &Stage::Ready);
+    assert!(*visit.stage() == Stage::Ready && visit.watches());
     for answer in [Ok(None), Err(Note::NoConnection)] {
         assert_eq!(renewing("4600").0.handle(Event::Offered(answer)), [Command::Reload]);
     }

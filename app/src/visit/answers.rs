@@ -57,6 +57,7 @@ impl Visit {
             (Stage::Ready | Stage::Invalid(_), Ok(Some(offer))) => self.change(offer),
             (Stage::Ready | Stage::Invalid(_), Err(why)) => self.lose_touch(why),
             (Stage::Renewing(_), Ok(Some(offer))) => {
+                self.again = true;
                 self.enter(Stage::Ready, None);
                 vec![Command::Adopt(offer)]
             }
