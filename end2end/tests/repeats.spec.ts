@@ -416,6 +416,7 @@ test('a card that was never tried, for another device was quicker, is in the for
   await news.open();
   await pay.tryAgain();
   await expect(pay.number).toHaveValue('4111 1111 1111 1111');
+  await expect(pay.live).toBeEmpty();
   await pay.button.click();
   await pay.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(OTHER_GOOD));

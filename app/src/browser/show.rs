@@ -216,6 +216,9 @@ fn move_focus(page: &PageElements, visit: &Visit, before: &Stage) {
         // The button that had the focus may be gone.
         page.announce(&page.words(&format!("[data-screen={screen}] [data-closed]")));
         focus(page, &title);
+    } else if before.screen() != screen {
+        // What was said is of the try before.
+        page.announce("");
     }
 }
 
