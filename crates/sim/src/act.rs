@@ -54,7 +54,10 @@ impl World {
         let event = self.events[chosen].0;
         self.steps += 1;
         self.hash = mix(self.hash, chosen as u64 ^ (self.time.now().0 as u64) << 8);
-        self.happen(event)?;
+        match self.size.deeds {
+            None => self.happen(event)?,
+            Some(_) => self.happen_in_order(event)?,
+        }
         Ok(true)
     }
 
@@ -325,6 +328,7 @@ impl World {
     /// A server starts.
     pub(crate) fn boot(&mut self, node: usize) -> Result<(), Broken> {
         self.nodes[node].engine = Some(Arc::new(self.engine(node)));
+        self.nodes[node].listings.clear();
         self.story.tell(|| format!("server {node} starts"));
         self.backing.put_merchants(self.merchants.all());
         self.look()?;

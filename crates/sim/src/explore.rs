@@ -4,114 +4,28 @@
 //! happen from here. The futures cannot be copied: a course is played anew from its beginning, up to where it leaves what was played.
 
 use std::{
-    collections::HashSet,
-    hash::{Hash, Hasher as _},
+    collections::{BTreeSet, HashSet},
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
+mod order;
+mod small;
+
 use payment::StateName;
-use rustc_hash::FxHasher;
+
+pub use order::Light;
+pub use small::{BOUNDS, Bounds, LONG_BOUNDS};
 
 use crate::{
+    alike::{Digest, State, by_meaning},
     check::Broken,
     choices::{Choices, Made},
     events::{Deed, DueNow, Event, Tick},
     fault::{Fault, Rates},
     task::{Job, Task},
     time::{MINUTE, SECOND},
-    world::{Ended, LEASE_MS, OnItsWay, Size, World},
+    world::{Ended, LEASE_MS, Size, World, mix},
 };
-
-/// A small world, and what may go wrong in it how often.
-#[derive(Clone, Debug)]
-pub struct Bounds {
-    /// What it is about.
-    pub name: &'static str,
-    /// What may go wrong, and how often at most.
-    pub faults: &'static [(Fault, u32)],
-    /// Servers.
-    pub nodes: usize,
-    /// Tabs.
-    pub tabs: usize,
-    /// What each shopper does after the first look: pays, tries again, looks again.
-    pub deeds: u32,
-}
-
-/// What is explored by every run of the proof.
-pub const BOUNDS: &[Bounds] = &[
-    Bounds {
-        name: "two workers, two tabs: a crash, a request that is lost",
-        faults: &[(Fault::Killed, 1), (Fault::RequestLost, 1)],
-        nodes: 2,
-        tabs: 2,
-        deeds: 1,
-    },
-    Bounds {
-        name: "two workers, two tabs: a request that is repeated, a lease that ends early",
-        faults: &[(Fault::RequestRepeated, 1), (Fault::LeaseEnds, 1)],
-        nodes: 2,
-        tabs: 2,
-        deeds: 1,
-    },
-    Bounds {
-        name: "two workers, one tab: a crash, a request that is lost, one that is repeated, a lease that ends early",
-        faults: &[
-            (Fault::Killed, 1),
-            (Fault::RequestLost, 1),
-            (Fault::RequestRepeated, 1),
-            (Fault::LeaseEnds, 1),
-        ],
-        nodes: 2,
-        tabs: 1,
-        deeds: 1,
-    },
-    Bounds {
-        name: "one worker, one tab: a crash, a request that is lost, one that is repeated, a dead token",
-        faults: &[
-            (Fault::Killed, 1),
-            (Fault::RequestLost, 1),
-            (Fault::RequestRepeated, 1),
-            (Fault::TokenDies, 1),
-        ],
-        nodes: 1,
-        tabs: 1,
-        deeds: 1,
-    },
-    Bounds {
-        name: "two intents on one checkout: a decline, an answer that is lost, a commit whose end is unknown, a lease that ends early",
-        faults: &[
-            (Fault::CardRefused, 1),
-            (Fault::AnswerLost, 1),
-            (Fault::CommitUnknown, 1),
-            (Fault::LeaseEnds, 1),
-        ],
-        nodes: 2,
-        tabs: 1,
-        deeds: 5,
-    },
-    Bounds {
-        name: "two tabs race for the occupying intent: a decline, a request that is repeated",
-        faults: &[(Fault::CardRefused, 1), (Fault::RequestRepeated, 1)],
-        nodes: 2,
-        tabs: 2,
-        deeds: 3,
-    },
-];
-
-/// What is explored by a long run only.
-pub const LONG_BOUNDS: &[Bounds] = &[Bounds {
-    name: "two workers, two tabs: a crash, a request that is lost, one that is repeated, a lease that ends early, a dead token",
-    faults: &[
-        (Fault::Killed, 1),
-        (Fault::RequestLost, 1),
-        (Fault::RequestRepeated, 1),
-        (Fault::LeaseEnds, 1),
-        (Fault::TokenDies, 1),
-    ],
-    nodes: 2,
-    tabs: 2,
-    deeds: 1,
-}];
 
 /// What came of it.
 #[derive(Clone, Debug)]
@@ -120,24 +34,39 @@ pub struct Explored {
     pub states: u64,
     /// Courses that were played to their end or to a state that was known.
     pub courses: u64,
-    /// Courses that came to an end of their own, where everything was healed and checked.
-    pub ends: u64,
+    /// Digests of all rows and ledgers that a course ended with, healed and checked.
+    pub ends: BTreeSet<u64>,
     /// Whether every course within the bounds was played.
     pub complete: bool,
     /// The first that broke an invariant, and its decisions.
     pub broken: Option<(Broken, Vec<u32>)>,
 }
 
-/// States are told apart by two hashes of each: by chance none of a billion is taken for another.
-type State = (u64, u64);
-
 const SHARDS: usize = 64;
+
+/// How a world is explored.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// How rows are told apart.
+    pub digest: Digest,
+    /// Whether neighbours that do not touch each other come in every order.
+    pub every_order: bool,
+    /// Whether the last of what can happen is taken first.
+    pub backwards: bool,
+}
+
+impl Default for How {
+    fn default() -> Self {
+        Self { digest: by_meaning, every_order: false, backwards: false }
+    }
+}
 
 struct Search {
     seen: Vec<Mutex<HashSet<State>>>,
     open: Mutex<Open>,
     more: Condvar,
     max_states: u64,
+    how: How,
 }
 
 #[derive(Default)]
@@ -151,7 +80,7 @@ struct Open {
 struct Found {
     states: u64,
     courses: u64,
-    ends: u64,
+    ends: BTreeSet<u64>,
     stopped: bool,
     broken: Option<(Broken, Vec<u32>)>,
 }
@@ -162,12 +91,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Explores a world on so many threads; gives up after so many states.
 pub fn explore(bounds: &Bounds, threads: usize, max_states: u64) -> Explored {
+    explore_by(bounds, threads, max_states, How::default())
+}
+
+/// The same in another way, to show that it makes no difference.
+pub fn explore_by(bounds: &Bounds, threads: usize, max_states: u64, how: How) -> Explored {
     let open = Open { prefixes: vec![Vec::new()], ..Open::default() };
     let search = Search {
         seen: (0..SHARDS).map(|_| Mutex::default()).collect(),
         open: Mutex::new(open),
         more: Condvar::new(),
         max_states,
+        how,
     };
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -181,11 +116,13 @@ pub fn explore(bounds: &Bounds, threads: usize, max_states: u64) -> Explored {
 
 impl Search {
     fn work(&self, bounds: &Bounds) {
-        let mut begun = World::in_memory(size(bounds), Choices::from_list(Vec::new()), false);
-        begun.remembers = true;
-        if let Err(broken) = begin(&mut begun, bounds) {
-            lock(&self.open).found.broken = Some((broken, Vec::new()));
-        }
+        let begun = match begun(bounds, self.how) {
+            Ok(begun) => begun,
+            Err(broken) => {
+                lock(&self.open).found.broken = Some((broken, Vec::new()));
+                return;
+            }
+        };
         while let Some(prefix) = self.next() {
             let mut states = 0;
             let course = course(&begun, &prefix, |state| {
@@ -197,12 +134,13 @@ impl Search {
             let found = &mut open.found;
             found.states += states;
             found.courses += 1;
-            found.ends += u64::from(course.ended.is_some());
+            found.ends.extend(course.end);
             found.stopped |= found.states > self.max_states;
             if let Some(Ended { broken: Some(broken), decisions, .. }) = course.ended {
                 found.broken.get_or_insert((broken, decisions));
             }
             // What was decided for the first time is decided in every other way, too.
+            let fresh = open.prefixes.len();
             for at in (prefix.len()..course.made.len()).rev() {
                 for value in 0..course.made[at].of {
                     if value != course.made[at].value {
@@ -210,6 +148,9 @@ impl Search {
                         open.prefixes.push(taken.chain([value]).collect());
                     }
                 }
+            }
+            if self.how.backwards {
+                open.prefixes[fresh..].reverse();
             }
             open.working -= 1;
             self.more.notify_all();
@@ -240,6 +181,8 @@ struct Course {
     made: Vec<Made>,
     /// What it came to, unless it came to a state that was known.
     ended: Option<Ended>,
+    /// The digest of its rows and its ledger, then.
+    end: Option<u64>,
 }
 
 fn size(bounds: &Bounds) -> Size {
@@ -251,6 +194,7 @@ fn size(bounds: &Bounds) -> Size {
         orders: 1,
         steps: 0,
         rates: Rates::none(),
+        retry: bounds.retry,
         deeds: Some(bounds.deeds),
         held: false,
         refund_extras: false,
@@ -273,7 +217,7 @@ fn course(begun: &World, prefix: &[u32], mut is_fresh: impl FnMut(State) -> bool
     let mut world = begun.again(Choices::from_list(prefix.to_vec()));
     let ended = loop {
         if world.choices.made().len() >= prefix.len() && !is_fresh(world.state()) {
-            return Course { made: world.choices.made().to_vec(), ended: None };
+            return Course { made: world.choices.made().to_vec(), ended: None, end: None };
         }
         match world.step() {
             Ok(true) => {}
@@ -282,7 +226,15 @@ fn course(begun: &World, prefix: &[u32], mut is_fresh: impl FnMut(State) -> bool
         }
     };
     let made = if world.decided.is_empty() { world.choices.made().to_vec() } else { world.decided.clone() };
-    Course { made, ended: Some(world.ended(ended.err())) }
+    let end = mix(by_meaning(&world.rows), world.bank_digest());
+    Course { made, ended: Some(world.ended(ended.err())), end: Some(end) }
+}
+
+/// A world to explore, before anything is decided.
+pub(crate) fn begun(bounds: &Bounds, how: How) -> Result<World, Broken> {
+    let mut world = World::in_memory(size(bounds), Choices::from_list(Vec::new()), false);
+    world.remembers = Some(how);
+    begin(&mut world, bounds).map(|()| world)
 }
 
 /// Servers are up, the shop has opened its checkout, and every tab shows it.
@@ -316,7 +268,8 @@ impl World {
                 add(Event::TimeOut(index));
             }
         }
-        let working = !self.tasks.is_empty() || !self.on_its_way.is_empty();
+        let works = |task: &Task| !self.says_its_last_word(task);
+        let working = self.tasks.iter().any(works) || !self.on_its_way.is_empty();
         (0..self.on_its_way.len()).for_each(|index| add(Event::Arrive(index)));
         for (index, tab) in self.tabs.iter().enumerate() {
             if tab.waits || tab.deeds >= deeds {
@@ -359,6 +312,7 @@ impl World {
                 add(Event::Pass(fault, ms));
             }
         }
+        events.retain(|(event, _)| self.may_come(*event));
         self.events = events;
     }
 
@@ -377,42 +331,5 @@ impl World {
             self.resume(index)?;
         }
         Ok(())
-    }
-
-    /// The state of the world, as far as it says what can happen.
-    fn state(&self) -> State {
-        let mut tasks: Vec<_> = self
-            .tasks
-            .iter()
-            .map(|task| {
-                (task.node, task.job.words(), task.wait.as_ref().map(|wait| wait.words()), task.history)
-            })
-            .collect();
-        tasks.sort_unstable();
-        let mut ways: Vec<_> = self.on_its_way.iter().map(|way| self.way(way)).collect();
-        ways.sort_unstable();
-        let nodes: Vec<_> = self
-            .nodes
-            .iter()
-            .map(|node| (node.engine.is_some(), node.ready, node.paused, node.stops, node.listings))
-            .collect();
-        let rest = (&tasks, &ways, nodes, &self.tabs, self.time.now(), self.size.rates.left(), self.keys);
-        let (rows, bank) = (self.rows_digest, self.bank_digest());
-        let hash = |salt: u64| {
-            let mut hasher = FxHasher::default();
-            (salt, rows, bank, &rest).hash(&mut hasher);
-            hasher.finish()
-        };
-        (hash(1), hash(2))
-    }
-
-    fn way(&self, way: &OnItsWay) -> (u8, u64, u64) {
-        let of_task =
-            |id: u32| self.tasks.iter().find(|task| task.id == id).map_or(0, |task| task.history | 1);
-        match way {
-            OnItsWay::ToBank(task, call) => (0, task.map_or(0, of_task), call.digest()),
-            OnItsWay::FromBank(task, _) => (1, of_task(*task), 0),
-            OnItsWay::Notice(..) => (2, 0, 0),
-        }
     }
 }

@@ -2,6 +2,7 @@
 //! scheduler from one seed. It runs the very crates that serve shoppers; what is simulated, and what is not, says docs/proof.md.
 
 pub mod act;
+pub mod alike;
 pub mod bank;
 pub mod check;
 pub mod choices;

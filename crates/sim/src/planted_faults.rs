@@ -4,6 +4,7 @@ use planted::Fault;
 
 use crate::{
     check::Broken,
+    explore::{BOUNDS, explore},
     histories::{Worlds, play_all},
 };
 
@@ -49,4 +50,43 @@ pub fn hunt(most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hun
         all.push(hunted);
     }
     all
+}
+
+/// One of each layer that small worlds reach: transitions, the making of things, claims, commits, the road to the provider, absence.
+const IN_SMALL_WORLDS: [Fault; 8] = [
+    Fault::UnansweredIsDeclined,
+    Fault::OccupyingIndex,
+    Fault::SilentHolderSentNothing,
+    Fault::LeaseIgnored,
+    Fault::FencePredicate,
+    Fault::LastLookSkipped,
+    Fault::NewKeyPerAttempt,
+    Fault::OneListingProves,
+];
+
+/// What a small world told of a planted fault.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    /// Its name.
+    pub name: &'static str,
+    /// The first invariant that was found broken, in which world and after how many states; none if every course kept them all.
+    pub found: Option<(Broken, &'static str, u64)>,
+}
+
+/// Explores the small worlds with each of some faults.
+pub fn explore_planted(threads: usize, most_states: u64, mut tell: impl FnMut(&Explored)) -> bool {
+    let mut all_found = true;
+    for fault in IN_SMALL_WORLDS {
+        let mut chosen = vec![fault];
+        chosen.extend(fault.with());
+        planted::choose(&chosen);
+        let found = BOUNDS.iter().find_map(|bounds| {
+            let explored = explore(bounds, threads, most_states);
+            explored.broken.map(|(broken, _)| (broken, bounds.name, explored.states))
+        });
+        planted::choose(&[]);
+        all_found &= found.is_some();
+        tell(&Explored { name: fault.name(), found });
+    }
+    all_found
 }

@@ -11,7 +11,7 @@ use std::{
 use async_trait::async_trait;
 use engine::{Answers, Delivery, Ids, Mail, Sender, Webhook};
 use payment::{
-    AttemptId, CheckoutId, IntentId, Money, ObjectId, ObjectStatus, OperationId, ProviderKey,
+    AttemptId, CheckoutId, Holder, IntentId, Money, ObjectId, ObjectStatus, OperationId, ProviderKey,
     RefundObservation, SubmitKey,
 };
 use providers::{Account, Encoded, Notice, Outgoing, Page, PayRequest, Provider, RefundRequest, Reply, Span};
@@ -314,41 +314,80 @@ impl Sender for ToReceivers {
     }
 }
 
-/// Ids that count, so that they repeat from run to run; each server's are its own, whatever others do meanwhile.
+/// Ids that count, so that they repeat from run to run; each server's are its own, whatever others do meanwhile, and so are each kind's.
 #[derive(Clone)]
-pub struct CountingIds(Arc<AtomicU64>);
+pub struct CountingIds {
+    node: u64,
+    drawn: Arc<[AtomicU64; 3]>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Holder,
+    Row,
+    Attempt,
+}
+
+/// What all ids have in common.
+const IDS: u128 = 0x0190_0000_0000_4000_8000_0000_0000_0000;
+
+fn is(kind: Kind, bytes: &[u8]) -> bool {
+    let begins = (IDS | u128::from((kind as u64) << 48)).to_be_bytes();
+    bytes.len() == begins.len() && bytes[..10] == begins[..10]
+}
+
+/// Whether these bytes are a holder's id.
+pub(crate) fn is_holder(bytes: &[u8]) -> bool {
+    is(Kind::Holder, bytes)
+}
+
+/// Whether these bytes are an attempt's id.
+pub(crate) fn is_attempt(bytes: &[u8]) -> bool {
+    is(Kind::Attempt, bytes)
+}
 
 impl CountingIds {
     /// Those of a server.
     pub fn of(node: usize) -> Self {
-        Self(Arc::new(AtomicU64::new((node as u64) << 32)))
+        Self { node: node as u64, drawn: Arc::default() }
     }
 
     /// Others that go on from where these are.
     pub fn again(&self) -> Self {
-        Self(Arc::new(AtomicU64::new(self.0.load(Ordering::Relaxed))))
+        let drawn = self.drawn.each_ref().map(|drawn| AtomicU64::new(drawn.load(Ordering::Relaxed)));
+        Self { node: self.node, drawn: Arc::new(drawn) }
     }
 
-    /// The next one.
-    pub fn uuid(&self) -> Uuid {
-        let next = self.0.fetch_add(1, Ordering::Relaxed) + 1;
-        Uuid::from_u128(0x0190_0000_0000_4000_8000_0000_0000_0000 | u128::from(next))
+    fn next(&self, kind: Kind) -> Uuid {
+        let next = self.drawn[kind as usize].fetch_add(1, Ordering::Relaxed) + 1;
+        let own = (kind as u64) << 48 | self.node << 32 | next;
+        Uuid::from_u128(IDS | u128::from(own))
+    }
+
+    /// A server that starts.
+    pub fn holder(&self) -> Holder {
+        Holder(self.next(Kind::Holder))
+    }
+
+    /// How many were drawn for rows that have names of their own.
+    pub(crate) fn rows(&self) -> u64 {
+        self.drawn[Kind::Row as usize].load(Ordering::Relaxed)
     }
 }
 
 impl Ids for CountingIds {
     fn new_ids(&self) -> NewIds {
         NewIds {
-            checkout: CheckoutId(self.uuid()),
-            intent: IntentId(self.uuid()),
-            operation: OperationId(self.uuid()),
-            submit_key: SubmitKey(self.uuid()),
-            provider_key: ProviderKey(self.uuid()),
+            checkout: CheckoutId(self.next(Kind::Row)),
+            intent: IntentId(self.next(Kind::Row)),
+            operation: OperationId(self.next(Kind::Row)),
+            submit_key: SubmitKey(self.next(Kind::Row)),
+            provider_key: ProviderKey(self.next(Kind::Row)),
         }
     }
 
     fn attempt(&self) -> AttemptId {
-        AttemptId(self.uuid())
+        AttemptId(self.next(Kind::Attempt))
     }
 
     /// Waits are as long as they can be; the jitter is proved where it lives.
@@ -356,10 +395,9 @@ impl Ids for CountingIds {
         19_200_000 - 1
     }
 
+    /// What is sealed here is no secret, and says no more than its content.
     fn nonce(&self) -> [u8; 24] {
-        let mut nonce = [0; 24];
-        nonce[..16].copy_from_slice(self.uuid().as_bytes());
-        nonce
+        [0; 24]
     }
 }
 

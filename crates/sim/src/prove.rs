@@ -177,8 +177,8 @@ fn tell_met(told: &Told, histories: u64) -> usize {
     never
 }
 
-/// Explores every small world, the largest only where `long`; how many states there are, or none where something broke or a world was
-/// too large.
+/// Explores every small world, the largest only where `long`; how many states there are, or none where something broke, a world was too
+/// large, or a planted fault was not found.
 pub fn explore(long: bool) -> Option<u64> {
     let mut states = 0;
     for bounds in BOUNDS.iter().chain(if long { LONG_BOUNDS } else { &[] }) {
@@ -198,7 +198,28 @@ pub fn explore(long: bool) -> Option<u64> {
         }
         states += found.states;
     }
-    Some(states)
+    explore_planted().then_some(states)
+}
+
+/// Explores the small worlds with planted faults, and tells of each what found it; whether each was found.
+#[cfg(planted)]
+fn explore_planted() -> bool {
+    println!("planted faults, in the small worlds:");
+    crate::planted_faults::explore_planted(THREADS, MOST_STATES, |explored| match &explored.found {
+        Some((broken, world, states)) => {
+            println!(
+                "  {:30} invariant {:>2} after {states:>6} states of {world}",
+                explored.name, broken.invariant
+            );
+        }
+        None => println!("  {:30} MISSED", explored.name),
+    })
+}
+
+/// This build has no planted faults.
+#[cfg(not(planted))]
+fn explore_planted() -> bool {
+    true
 }
 
 /// Hunts the planted faults, and tells of each what found it.

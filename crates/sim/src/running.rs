@@ -4,11 +4,11 @@ use std::task::{Context, Poll, Waker};
 
 use crate::{
     check::Broken,
-    desk::{BankAnswer, Verdict, Wait, last_word},
+    desk::{Verdict, Wait, last_word},
     fault::Fault,
     page,
     task::{Done, Job, Task},
-    world::{World, mix},
+    world::World,
 };
 
 const STORE_READ: &[Fault] = &[Fault::StoreBusy, Fault::StoreSlow];
@@ -33,6 +33,7 @@ impl World {
                 }
             }
             Wait::Write(what) => {
+                self.tasks[index].wrote = true;
                 let fault = self.meet(STORE_WRITE);
                 self.tasks[index].failed_by_store |= fault.is_some();
                 self.tell_fault(index, what, fault);
@@ -65,6 +66,7 @@ impl World {
     /// A task begins.
     pub(crate) fn spawn(&mut self, node: usize, job: Job) -> Result<(), Broken> {
         let Some(engine) = self.nodes[node].engine.clone() else { return Ok(()) };
+        let history = if self.remembers.is_some() { self.digest_of_job(&job) } else { 0 };
         let running = job.run(engine);
         let id = self.next_task;
         self.next_task += 1;
@@ -76,22 +78,18 @@ impl World {
             wait: None,
             lost: None,
             failed_by_store: false,
-            history: 0,
+            history,
+            began: self.time.now(),
+            wrote: false,
+            light: None,
         });
         self.go_on(self.tasks.len() - 1)
     }
 
     /// A task gets something and runs until it waits again.
     pub(crate) fn poll(&mut self, index: usize, verdict: Verdict) -> Result<(), Broken> {
-        if self.remembers {
-            // What a transaction answers is a function of the rows, and what the bank answers of its ledger.
-            let got = mix(self.rows_digest, self.bank_digest());
-            let task = &mut self.tasks[index];
-            if matches!(verdict, Verdict::Bank(BankAnswer::Payments(_))) {
-                let listings = &mut self.nodes[task.node].listings;
-                *listings = mix(mix(*listings, got), self.time.now().0 as u64);
-            }
-            task.history = mix(mix(task.history, verdict.kind()), got);
+        if self.remembers.is_some() {
+            self.remember(index, &verdict);
         }
         self.desk.give(verdict);
         self.go_on(index)

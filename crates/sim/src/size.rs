@@ -1,8 +1,11 @@
 //! How large a world is: drawn, or made for what chance seldom meets.
 
+use payment::RetryPolicy;
+
 use crate::{
     choices::Choices,
     fault::{Fault, Rates},
+    world::RETRY,
 };
 
 /// How large a world is, and what goes wrong in it.
@@ -22,6 +25,8 @@ pub struct Size {
     pub steps: usize,
     /// What goes wrong.
     pub rates: Rates,
+    /// How retries are spaced.
+    pub retry: RetryPolicy,
     /// Money is held first, and captured by nobody.
     pub held: bool,
     /// The merchant wants extra charges given back.
@@ -48,6 +53,7 @@ impl Size {
             refund_extras: choices.happens(300),
             lively: choices.happens(500),
             rates: Rates::drawn(choices),
+            retry: RETRY,
         }
     }
 
@@ -61,6 +67,7 @@ impl Size {
             orders: 1,
             steps: 80,
             rates: Rates::often(&[Fault::Restored, Fault::RequestLate, Fault::PageAnswerLost]),
+            retry: RETRY,
             deeds: None,
             held: false,
             refund_extras: false,
@@ -91,6 +98,7 @@ impl Size {
             orders: 1,
             steps: 30,
             rates,
+            retry: RETRY,
             deeds: None,
             held: false,
             refund_extras: false,

@@ -6,12 +6,15 @@ use engine::{
     Accepted, CheckoutOutcome, Claim, Driven, Engine, EngineError, Grounds, IntentOutcome, OutOfReach,
     Released, Resolved, Submission, SubmitOutcome, Swept, Verdict,
 };
-use payment::{CheckoutId, IntentId, Money, OperationKind, OrderId};
+use payment::{CheckoutId, IntentId, Money, OperationKind, OrderId, Timestamp};
 use store::{
     CheckoutRecord, ClaimedEffect, ClaimedNotice, IntentRecord, KeyUse, MerchantRecord, Tenant, Terms,
 };
 
-use crate::desk::{BankAnswer, Wait};
+use crate::{
+    desk::{BankAnswer, Wait},
+    explore::Light,
+};
 
 /// What a server is to do.
 #[derive(Clone, Debug)]
@@ -243,6 +246,12 @@ pub struct Task {
     pub lost: Option<BankAnswer>,
     /// Whether the database failed it.
     pub failed_by_store: bool,
+    /// When it began.
+    pub began: Timestamp,
+    /// Whether it had a transaction that writes.
+    pub wrote: bool,
+    /// What its last step was, if it is one that may be put off in a world whose every course is explored.
+    pub light: Option<Light>,
     /// Everything it got so far, in one number: with its job it says what it will do.
     pub history: u64,
 }

@@ -1,23 +1,22 @@
 //! The world: servers, tabs, a shop, the bank, receivers, and one scheduler that decides what happens next.
 
-use std::{
-    hash::{Hash as _, Hasher as _},
-    sync::Arc,
-};
+use std::{hash::Hasher as _, sync::Arc};
 
 use engine::{Engine, Memory, Settings, Vault};
-use payment::{CheckoutId, Holder, IntentId, Money, ObjectId, RetryPolicy, StateName, SubmitKey};
+use payment::{CheckoutId, IntentId, Money, ObjectId, RetryPolicy, StateName, SubmitKey};
 use rustc_hash::FxHasher;
 use store::{MemoryStore, Rows};
 
 pub(crate) use crate::ports::Backing;
 pub use crate::size::Size;
 use crate::{
+    alike::{Heard, as_drawn},
     bank::Bank,
     check::{Broken, Checker},
     choices::{Choices, Made},
     desk::{BankAnswer, Call, Desk},
     events::Event,
+    explore::How,
     fault::Fault,
     merchants::{self, Merchants},
     ports::{CountingIds, PlainAnswers, ToBank, ToReceivers, Transactions},
@@ -34,7 +33,8 @@ pub const EXECUTE_MS: i64 = 15 * MINUTE;
 pub const LISTING_GAP_MS: i64 = 5 * MINUTE;
 /// A silence that puts the gate down, ms.
 pub const GAP_MS: i64 = MINUTE;
-const RETRY: RetryPolicy = RetryPolicy { base_ms: SECOND, max_ms: 5 * MINUTE };
+/// How retries are spaced.
+pub const RETRY: RetryPolicy = RetryPolicy { base_ms: SECOND, max_ms: 5 * MINUTE };
 /// How often a notification that nobody took is sent again.
 const NOTICE_TRIES: u32 = 5;
 
@@ -49,9 +49,9 @@ pub(crate) enum Stops {
 
 /// A server.
 pub(crate) struct Node {
-    ids: CountingIds,
-    /// Everything its listings said, in one number: it keeps them for a while.
-    pub(crate) listings: u64,
+    pub(crate) ids: CountingIds,
+    /// What its listings said, where states of the world are told apart: it keeps them for a while.
+    pub(crate) listings: Vec<Heard>,
     pub(crate) engine: Option<Arc<Engine>>,
     /// Whether its start is done: it takes requests and works.
     pub(crate) ready: bool,
@@ -76,7 +76,7 @@ impl Node {
             ..engine.clone()
         };
         let engine = self.engine.as_ref().map(|engine| Arc::new(anew(engine)));
-        Self { ids, engine, clock, ..*self }
+        Self { ids, engine, clock, listings: self.listings.clone(), ..*self }
     }
 }
 
@@ -146,8 +146,8 @@ pub struct World {
     pub(crate) hash: u64,
     /// What was decided before everything was healed.
     pub(crate) decided: Vec<Made>,
-    /// Whether each task's history is written down, for the states of the world to be told apart.
-    pub(crate) remembers: bool,
+    /// How states of the world are told apart, where they are: each task's history is written down for it.
+    pub(crate) remembers: Option<How>,
     /// What went wrong, by the state of the newest intent.
     pub met: Met,
     pub(crate) checker: Checker,
@@ -187,7 +187,7 @@ impl World {
         let tabs = (0..size.tabs).map(|tab| Tab { order: tab % size.orders, ..Tab::default() }).collect();
         let node = |number: usize| Node {
             ids: CountingIds::of(number),
-            listings: 0,
+            listings: Vec::new(),
             engine: None,
             ready: false,
             paused: false,
@@ -216,7 +216,7 @@ impl World {
             steps: 0,
             hash: 0,
             decided: Vec::new(),
-            remembers: false,
+            remembers: None,
             met: [[0; StateName::ALL.len() + 1]; Fault::ALL.len()],
             checker: Checker::default(),
             story: Story::new(tells, &time),
@@ -236,7 +236,7 @@ impl World {
         if let Some(broken) = &broken {
             self.story.tell(|| format!("BROKEN: {broken}"));
         }
-        self.hash = mix(self.hash, self.digest_of_rows());
+        self.hash = mix(self.hash, as_drawn(&self.rows));
         let decisions = self.decided.iter().chain(self.choices.made()).map(|made| made.value).collect();
         Ended { broken, steps: self.steps, hash: self.hash, decisions }
     }
@@ -270,16 +270,10 @@ impl World {
             return Ok(false);
         }
         self.rows = rows;
-        if self.remembers {
-            self.rows_digest = self.digest_of_rows();
+        if let Some(how) = self.remembers {
+            self.rows_digest = (how.digest)(&self.rows);
         }
         Ok(true)
-    }
-
-    fn digest_of_rows(&self) -> u64 {
-        let mut hasher = FxHasher::default();
-        self.rows.hash(&mut hasher);
-        hasher.finish()
     }
 
     /// The engine of a server that starts.
@@ -298,11 +292,11 @@ impl World {
             memory: Memory::default(),
             vault: Arc::clone(&self.vault),
             settings: Settings {
-                holder: Holder(ids.uuid()),
+                holder: ids.holder(),
                 public_url: "https://pay.example".to_owned(),
                 lease_ms: LEASE_MS,
                 execute_ms: EXECUTE_MS,
-                retry: RETRY,
+                retry: self.size.retry,
                 token_life_ms: HOUR,
                 token_margin_ms: 10 * MINUTE,
                 listing_gap_ms: LISTING_GAP_MS,

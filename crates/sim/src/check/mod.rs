@@ -4,6 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
+    hash::{Hash as _, Hasher},
 };
 
 use payment::{
@@ -101,6 +102,14 @@ pub struct Checker {
 }
 
 impl Checker {
+    /// What a later check compares with, and neither the rows nor the ledger tell.
+    pub(crate) fn digest(&self, hasher: &mut impl Hasher) {
+        self.answers.hash(hasher);
+        self.sent.values().for_each(|Request { account, path, body, key, .. }| {
+            (&account.id, path, body, key).hash(hasher);
+        });
+    }
+
     /// When the rows became an older copy of themselves.
     pub fn restored_at(&self) -> Option<Timestamp> {
         self.restored

@@ -1,0 +1,112 @@
+//! The small worlds.
+
+use payment::RetryPolicy;
+
+use crate::{
+    fault::Fault,
+    time::{HOUR, MINUTE},
+    world::RETRY,
+};
+
+/// A small world, and what may go wrong in it how often.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// What it is about.
+    pub name: &'static str,
+    /// What may go wrong, and how often at most.
+    pub faults: &'static [(Fault, u32)],
+    /// Servers.
+    pub nodes: usize,
+    /// Tabs.
+    pub tabs: usize,
+    /// What each shopper does after the first look: pays, tries again, looks again.
+    pub deeds: u32,
+    /// How retries are spaced.
+    pub retry: RetryPolicy,
+}
+
+/// What is explored by every run of the proof.
+pub const BOUNDS: &[Bounds] = &[
+    Bounds {
+        name: "two workers, two tabs: a crash, a request that is lost",
+        faults: &[(Fault::Killed, 1), (Fault::RequestLost, 1)],
+        nodes: 2,
+        tabs: 2,
+        deeds: 1,
+        retry: RETRY,
+    },
+    Bounds {
+        name: "two workers, two tabs: a request that is repeated, a lease that ends early",
+        faults: &[(Fault::RequestRepeated, 1), (Fault::LeaseEnds, 1)],
+        nodes: 2,
+        tabs: 2,
+        deeds: 1,
+        retry: RETRY,
+    },
+    Bounds {
+        name: "two workers, one tab: a crash, a request that is lost, one that is repeated, a lease that ends early",
+        faults: &[
+            (Fault::Killed, 1),
+            (Fault::RequestLost, 1),
+            (Fault::RequestRepeated, 1),
+            (Fault::LeaseEnds, 1),
+        ],
+        nodes: 2,
+        tabs: 1,
+        deeds: 1,
+        retry: RETRY,
+    },
+    Bounds {
+        name: "one worker, one tab: a crash, a request that is lost, one that is repeated, a dead token",
+        faults: &[
+            (Fault::Killed, 1),
+            (Fault::RequestLost, 1),
+            (Fault::RequestRepeated, 1),
+            (Fault::TokenDies, 1),
+        ],
+        nodes: 1,
+        tabs: 1,
+        deeds: 1,
+        retry: RETRY,
+    },
+    Bounds {
+        name: "two intents on one checkout: a decline, an answer that is lost, a commit whose end is unknown, a lease that ends early",
+        faults: &[
+            (Fault::CardRefused, 1),
+            (Fault::AnswerLost, 1),
+            (Fault::CommitUnknown, 1),
+            (Fault::LeaseEnds, 1),
+        ],
+        nodes: 2,
+        tabs: 1,
+        deeds: 5,
+        retry: RETRY,
+    },
+    Bounds {
+        name: "two tabs race for the occupying intent: a decline, a request that is repeated",
+        faults: &[(Fault::CardRefused, 1), (Fault::RequestRepeated, 1)],
+        nodes: 2,
+        tabs: 2,
+        deeds: 3,
+        retry: RETRY,
+    },
+];
+
+/// Ten minutes apart at first, an hour at last: a payment that stays unknown is tried a few times, not dozens.
+const SELDOM: RetryPolicy = RetryPolicy { base_ms: 10 * MINUTE, max_ms: HOUR };
+
+/// What is explored by a long run only.
+pub const LONG_BOUNDS: &[Bounds] = &[Bounds {
+    name: "two workers, two tabs: a crash, a request that is lost, one that is repeated, a lease that ends early, a dead token",
+    faults: &[
+        (Fault::Killed, 1),
+        (Fault::RequestLost, 1),
+        (Fault::RequestRepeated, 1),
+        (Fault::LeaseEnds, 1),
+        (Fault::TokenDies, 1),
+    ],
+    nodes: 2,
+    tabs: 2,
+    deeds: 1,
+    retry: SELDOM,
+}];
