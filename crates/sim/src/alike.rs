@@ -24,7 +24,7 @@ use crate::{
     desk::{BankAnswer, Verdict},
     ports::{is_attempt, is_holder},
     task::Job,
-    world::{LISTING_GAP_MS, OnItsWay, World, mix},
+    world::{OnItsWay, World, mix},
 };
 
 /// A digest of rows.
@@ -178,7 +178,7 @@ impl World {
         // An older claim may look at what is too old for one that is made now.
         let claimed = self.tasks.iter().filter(|task| task.node == node).map(|task| task.began).min();
         let now = claimed.unwrap_or(self.time.now());
-        let kept = state.listings.iter().filter(|heard| now.since_ms(heard.at) < LISTING_GAP_MS);
+        let kept = state.listings.iter().filter(|heard| now.since_ms(heard.at) < self.size.periods.listing_gap_ms);
         let listings: Vec<_> = kept.copied().collect();
         let memory = state.engine.as_ref().map(|engine| self.known(&engine.memory));
         (state.ready, state.paused, state.stops.is_some(), tasks, listings, memory, state.ids.rows())
@@ -199,7 +199,7 @@ impl World {
     /// When listings were shown that a person may have to be told of: those after a token's death prove that nothing was taken.
     fn proving_listings(&self) -> impl Iterator<Item = &Timestamp> {
         let sent = self.rows.operations.values().filter_map(|operation| operation.first_sent_at).min();
-        let dead = sent.map(|at| at.plus_ms(crate::bank::TOKEN_LIFE_MS));
+        let dead = sent.map(|at| at.plus_ms(self.size.periods.token_life_ms));
         self.bank.listed.iter().filter(move |at| dead.is_some_and(|dead| **at >= dead))
     }
 
@@ -220,6 +220,7 @@ mod tests {
     use crate::{
         events::{Deed, Event},
         explore::{BOUNDS, How, begun},
+        periods::Periods,
         time::SECOND,
         world::LEASE_MS,
     };
@@ -264,7 +265,8 @@ mod tests {
             worlds.iter_mut().for_each(|world| world.pass(ms));
             worlds[0].state() != worlds[1].state()
         };
-        assert_eq!([differ(0), differ(LISTING_GAP_MS - 1), differ(1)], [true, true, false]);
+        let kept_ms = Periods::SERVED.listing_gap_ms;
+        assert_eq!([differ(0), differ(kept_ms - 1), differ(1)], [true, true, false]);
     }
 
     #[test]
@@ -272,7 +274,7 @@ mod tests {
         let (mut world, asked) = (world(), world().state());
         let key = world.rows.keys.values().next().unwrap().key.clone();
         let answer = store::Answer { status: 200, location: None, body: Vec::new() };
-        world.checker = crate::check::Checker::default();
+        world.checker = crate::check::Checker::new(Periods::SERVED);
         let forgotten = world.state();
         world.checker.on_answer(&world.rows, &key, &answer).unwrap();
         assert!(asked != forgotten && forgotten != world.state() && asked != world.state());

@@ -194,7 +194,7 @@ fn size(bounds: &Bounds) -> Size {
         orders: 1,
         steps: 0,
         rates: Rates::none(),
-        retry: bounds.retry,
+        periods: bounds.periods,
         deeds: Some(bounds.deeds),
         held: false,
         refund_extras: false,
@@ -307,7 +307,8 @@ impl World {
         if !working && !due && self.next_turn_of_operations().is_some() {
             add(Event::UntilDue);
         }
-        for (fault, ms) in [(Fault::LeaseEnds, LEASE_MS + SECOND), (Fault::TokenDies, 71 * MINUTE)] {
+        let dead_ms = self.size.periods.dead_ms();
+        for (fault, ms) in [(Fault::LeaseEnds, LEASE_MS + SECOND), (Fault::TokenDies, dead_ms + MINUTE)] {
             if self.size.rates.of(fault) > 0 && working {
                 add(Event::Pass(fault, ms));
             }

@@ -14,6 +14,7 @@ pub mod heal;
 pub mod histories;
 pub mod merchants;
 pub mod page;
+pub mod periods;
 pub mod person;
 #[cfg(planted)]
 pub mod planted_faults;

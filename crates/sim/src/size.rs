@@ -1,11 +1,9 @@
 //! How large a world is: drawn, or made for what chance seldom meets.
 
-use payment::RetryPolicy;
-
 use crate::{
     choices::Choices,
     fault::{Fault, Rates},
-    world::RETRY,
+    periods::Periods,
 };
 
 /// How large a world is, and what goes wrong in it.
@@ -25,8 +23,8 @@ pub struct Size {
     pub steps: usize,
     /// What goes wrong.
     pub rates: Rates,
-    /// How retries are spaced.
-    pub retry: RetryPolicy,
+    /// How long things take.
+    pub periods: Periods,
     /// Money is held first, and captured by nobody.
     pub held: bool,
     /// The merchant wants extra charges given back.
@@ -53,7 +51,7 @@ impl Size {
             refund_extras: choices.happens(300),
             lively: choices.happens(500),
             rates: Rates::drawn(choices),
-            retry: RETRY,
+            periods: Periods::SERVED,
         }
     }
 
@@ -67,7 +65,7 @@ impl Size {
             orders: 1,
             steps: 80,
             rates: Rates::often(&[Fault::Restored, Fault::RequestLate, Fault::PageAnswerLost]),
-            retry: RETRY,
+            periods: Periods::SERVED,
             deeds: None,
             held: false,
             refund_extras: false,
@@ -98,7 +96,7 @@ impl Size {
             orders: 1,
             steps: 30,
             rates,
-            retry: RETRY,
+            periods: Periods::SERVED,
             deeds: None,
             held: false,
             refund_extras: false,

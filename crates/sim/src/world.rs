@@ -3,7 +3,7 @@
 use std::{hash::Hasher as _, sync::Arc};
 
 use engine::{Engine, Memory, Settings, Vault};
-use payment::{CheckoutId, IntentId, Money, ObjectId, RetryPolicy, StateName, SubmitKey};
+use payment::{CheckoutId, IntentId, Money, ObjectId, StateName, SubmitKey};
 use rustc_hash::FxHasher;
 use store::{MemoryStore, Rows};
 
@@ -22,19 +22,13 @@ use crate::{
     ports::{CountingIds, PlainAnswers, ToBank, ToReceivers, Transactions},
     story::Story,
     task::Task,
-    time::{DAY, HOUR, MINUTE, MachineClock, SECOND, Time},
+    time::{DAY, MINUTE, MachineClock, SECOND, Time},
 };
 
 /// How long a claim lasts, ms.
 pub const LEASE_MS: i64 = 30 * SECOND;
-/// How long after the first submit something may be sent, ms.
-pub const EXECUTE_MS: i64 = 15 * MINUTE;
-/// How far apart two listings are that prove something, ms.
-pub const LISTING_GAP_MS: i64 = 5 * MINUTE;
 /// A silence that puts the gate down, ms.
 pub const GAP_MS: i64 = MINUTE;
-/// How retries are spaced.
-pub const RETRY: RetryPolicy = RetryPolicy { base_ms: SECOND, max_ms: 5 * MINUTE };
 /// How often a notification that nobody took is sent again.
 const NOTICE_TRIES: u32 = 5;
 
@@ -207,7 +201,7 @@ impl World {
             tabs,
             keys: 0,
             on_its_way: Vec::new(),
-            bank: Bank::default(),
+            bank: Bank::new(size.periods),
             merchants,
             vault,
             next_task: 0,
@@ -218,7 +212,7 @@ impl World {
             decided: Vec::new(),
             remembers: None,
             met: [[0; StateName::ALL.len() + 1]; Fault::ALL.len()],
-            checker: Checker::default(),
+            checker: Checker::new(size.periods),
             story: Story::new(tells, &time),
             time,
             size,
@@ -295,11 +289,11 @@ impl World {
                 holder: ids.holder(),
                 public_url: "https://pay.example".to_owned(),
                 lease_ms: LEASE_MS,
-                execute_ms: EXECUTE_MS,
-                retry: self.size.retry,
-                token_life_ms: HOUR,
-                token_margin_ms: 10 * MINUTE,
-                listing_gap_ms: LISTING_GAP_MS,
+                execute_ms: self.size.periods.execute_ms,
+                retry: self.size.periods.retry,
+                token_life_ms: self.size.periods.token_life_ms,
+                token_margin_ms: self.size.periods.token_margin_ms,
+                listing_gap_ms: self.size.periods.listing_gap_ms,
                 review_after_ms: DAY,
                 intents_per_checkout: 10,
                 most_unfinished: 10,

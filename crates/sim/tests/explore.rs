@@ -4,7 +4,7 @@ use sim::{
     alike::as_drawn,
     explore::{Bounds, Explored, How, explore_by},
     fault::Fault,
-    world::RETRY,
+    periods::Periods,
 };
 
 fn explored(bounds: &Bounds, threads: usize, how: How) -> Explored {
@@ -20,7 +20,7 @@ const WORLDS: [Bounds; 4] = [
         nodes: 2,
         tabs: 1,
         deeds: 1,
-        retry: RETRY,
+        periods: Periods::SERVED,
     },
     Bounds {
         name: "",
@@ -28,16 +28,16 @@ const WORLDS: [Bounds; 4] = [
         nodes: 2,
         tabs: 1,
         deeds: 1,
-        retry: RETRY,
+        periods: Periods::SERVED,
     },
-    Bounds { name: "", faults: &[(Fault::LeaseEnds, 1)], nodes: 2, tabs: 2, deeds: 1, retry: RETRY },
+    Bounds { name: "", faults: &[(Fault::LeaseEnds, 1)], nodes: 2, tabs: 2, deeds: 1, periods: Periods::SERVED },
     Bounds {
         name: "",
         faults: &[(Fault::CardRefused, 1), (Fault::TokenDies, 1)],
         nodes: 2,
         tabs: 1,
         deeds: 3,
-        retry: RETRY,
+        periods: Periods::SERVED,
     },
 ];
 

@@ -15,14 +15,13 @@ use refunds::refund_shown;
 
 use crate::{
     desk::{BankAnswer, Call, Request},
+    periods::Periods,
     time::{DAY, HOUR},
     wire::Order,
 };
 
 /// How long a key is known, ms.
 pub const KEY_LIFE_MS: i64 = DAY;
-/// How long a card token takes money, ms.
-pub const TOKEN_LIFE_MS: i64 = HOUR;
 /// A payment that nobody confirms ends after this long, ms.
 pub const PENDING_LIFE_MS: i64 = HOUR;
 /// Money that nobody captures is let go of after this long, ms.
@@ -187,6 +186,8 @@ pub enum Fate {
 /// The bank.
 #[derive(Clone, Debug, Default)]
 pub struct Bank {
+    /// How long things take.
+    pub periods: Periods,
     /// Payments, oldest first.
     pub objects: Vec<Object>,
     /// Refunds, oldest first.
@@ -208,6 +209,10 @@ pub struct Bank {
 }
 
 impl Bank {
+    pub(crate) fn new(periods: Periods) -> Self {
+        Self { periods, ..Self::default() }
+    }
+
     /// A browser has a card made into a token.
     pub fn tokenize(&mut self, token: String, now: Timestamp) {
         self.tokens.insert(token, now);

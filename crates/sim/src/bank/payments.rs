@@ -4,7 +4,7 @@ use payment::{IntentId, Money, ObjectId, OrderId, Timestamp};
 use providers::{Account, Reply};
 
 use super::{
-    Arrival, Bank, Fate, HOLD_LIFE_MS, Made, Object, PENDING_LIFE_MS, Status, TOKEN_LIFE_MS, ill, not_found,
+    Arrival, Bank, Fate, HOLD_LIFE_MS, Made, Object, PENDING_LIFE_MS, Status, ill, not_found,
     object_id, refused, rejected, word,
 };
 use crate::{
@@ -46,7 +46,7 @@ impl Bank {
     ) -> Reply {
         if let Some(token) = &order.token {
             let made = self.tokens.get(token);
-            if made.is_none_or(|made| now.since_ms(*made) >= TOKEN_LIFE_MS) {
+            if made.is_none_or(|made| now.since_ms(*made) >= self.periods.token_life_ms) {
                 return rejected("The token is dead");
             }
         }

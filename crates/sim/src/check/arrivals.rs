@@ -4,7 +4,7 @@ use payment::IntentId;
 use store::{Answer, CheckoutRecord, IntentRecord, KeyUse, Rows, StrangerRecord, Task, Tenant};
 
 use super::{Broken, Checker, broken};
-use crate::{bank::Bank, desk::Request, wire, world::EXECUTE_MS};
+use crate::{bank::Bank, desk::Request, wire};
 
 impl Checker {
     /// 4, 5, 7: what arrives was written down before, comes with one key, one body, one account, and left in time.
@@ -66,7 +66,7 @@ impl Checker {
             let mut lines = rows.journal.iter().filter(|((_, intent, _), _)| *intent == operation.intent);
             let submitted = lines.find(|(_, row)| row.line.event == "submitted");
             let since_ms = submitted.map(|(_, row)| request.dated_at.since_ms(row.line.at));
-            let soon = since_ms.is_some_and(|ms| ms < EXECUTE_MS);
+            let soon = since_ms.is_some_and(|ms| ms < self.periods.execute_ms);
             must!(
                 7,
                 soon || self.restored.is_some() || self.set.is_some(),

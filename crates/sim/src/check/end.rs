@@ -8,8 +8,7 @@ use store::{EffectState, IntentRecord, NoticeAbout, NoticeState, OperationRecord
 
 use super::{Broken, Checker, broken, waits_for_people};
 use crate::{
-    bank::{Bank, Object, Status, TOKEN_LIFE_MS},
-    world::LISTING_GAP_MS,
+    bank::{Bank, Object, Status},
 };
 
 impl Checker {
@@ -57,11 +56,11 @@ impl Checker {
                 .find(|operation| operation.intent == *intent && matches!(operation.task, Task::Pay));
             let Some(first_sent_at) = sent.and_then(|operation| operation.first_sent_at) else { continue };
             let listed = bank.listed.iter().filter(|at| **at <= row.line.at);
-            let proving: Vec<_> = listed.filter(|at| at.since_ms(first_sent_at) >= TOKEN_LIFE_MS).collect();
+            let proving: Vec<_> = listed.filter(|at| at.since_ms(first_sent_at) >= self.periods.token_life_ms).collect();
             let apart = proving.first().zip(proving.last()).map(|(first, last)| last.since_ms(**first));
             must!(
                 8,
-                apart.is_some_and(|ms| ms >= LISTING_GAP_MS),
+                apart.is_some_and(|ms| ms >= self.periods.listing_gap_ms),
                 "{intent} is absent by listings {apart:?} ms apart"
             );
         }

@@ -18,6 +18,7 @@ use store::{
 
 use crate::{
     desk::{Message, Request},
+    periods::Periods,
     time::{DAY, HOUR, Time},
 };
 
@@ -73,6 +74,8 @@ struct Seen {
 /// What the checker remembers of a history: what cannot be read from the rows of one moment.
 #[derive(Clone, Default)]
 pub struct Checker {
+    /// How long things take.
+    pub periods: Periods,
     journals: BTreeMap<IntentId, Read>,
     claims: BTreeMap<OperationId, Seen>,
     /// Sends whose answer is written down.
@@ -102,6 +105,10 @@ pub struct Checker {
 }
 
 impl Checker {
+    pub(crate) fn new(periods: Periods) -> Self {
+        Self { periods, ..Self::default() }
+    }
+
     /// What a later check compares with, and neither the rows nor the ledger tell.
     pub(crate) fn digest(&self, hasher: &mut impl Hasher) {
         self.answers.hash(hasher);

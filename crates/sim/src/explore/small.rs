@@ -1,12 +1,6 @@
 //! The small worlds.
 
-use payment::RetryPolicy;
-
-use crate::{
-    fault::Fault,
-    time::{HOUR, MINUTE},
-    world::RETRY,
-};
+use crate::{fault::Fault, periods::Periods};
 
 /// A small world, and what may go wrong in it how often.
 #[derive(Clone, Debug)]
@@ -21,8 +15,8 @@ pub struct Bounds {
     pub tabs: usize,
     /// What each shopper does after the first look: pays, tries again, looks again.
     pub deeds: u32,
-    /// How retries are spaced.
-    pub retry: RetryPolicy,
+    /// How long things take.
+    pub periods: Periods,
 }
 
 /// What is explored by every run of the proof.
@@ -33,7 +27,7 @@ pub const BOUNDS: &[Bounds] = &[
         nodes: 2,
         tabs: 2,
         deeds: 1,
-        retry: RETRY,
+        periods: Periods::SERVED,
     },
     Bounds {
         name: "two workers, two tabs: a request that is repeated, a lease that ends early",
@@ -41,7 +35,7 @@ pub const BOUNDS: &[Bounds] = &[
         nodes: 2,
         tabs: 2,
         deeds: 1,
-        retry: RETRY,
+        periods: Periods::SERVED,
     },
     Bounds {
         name: "two workers, one tab: a crash, a request that is lost, one that is repeated, a lease that ends early",
@@ -54,7 +48,7 @@ pub const BOUNDS: &[Bounds] = &[
         nodes: 2,
         tabs: 1,
         deeds: 1,
-        retry: RETRY,
+        periods: Periods::SERVED,
     },
     Bounds {
         name: "one worker, one tab: a crash, a request that is lost, one that is repeated, a dead token",
@@ -67,7 +61,7 @@ pub const BOUNDS: &[Bounds] = &[
         nodes: 1,
         tabs: 1,
         deeds: 1,
-        retry: RETRY,
+        periods: Periods::SERVED,
     },
     Bounds {
         name: "two intents on one checkout: a decline, an answer that is lost, a commit whose end is unknown, a lease that ends early",
@@ -80,7 +74,7 @@ pub const BOUNDS: &[Bounds] = &[
         nodes: 2,
         tabs: 1,
         deeds: 5,
-        retry: RETRY,
+        periods: Periods::SERVED,
     },
     Bounds {
         name: "two tabs race for the occupying intent: a decline, a request that is repeated",
@@ -88,12 +82,9 @@ pub const BOUNDS: &[Bounds] = &[
         nodes: 2,
         tabs: 2,
         deeds: 3,
-        retry: RETRY,
+        periods: Periods::SERVED,
     },
 ];
-
-/// Ten minutes apart at first, an hour at last: a payment that stays unknown is tried a few times, not dozens.
-const SELDOM: RetryPolicy = RetryPolicy { base_ms: 10 * MINUTE, max_ms: HOUR };
 
 /// What is explored by a long run only.
 pub const LONG_BOUNDS: &[Bounds] = &[Bounds {
@@ -108,5 +99,5 @@ pub const LONG_BOUNDS: &[Bounds] = &[Bounds {
     nodes: 2,
     tabs: 2,
     deeds: 1,
-    retry: SELDOM,
+    periods: Periods::BRIEF,
 }];
