@@ -178,7 +178,8 @@ impl World {
         // An older claim may look at what is too old for one that is made now.
         let claimed = self.tasks.iter().filter(|task| task.node == node).map(|task| task.began).min();
         let now = claimed.unwrap_or(self.time.now());
-        let kept = state.listings.iter().filter(|heard| now.since_ms(heard.at) < self.size.periods.listing_gap_ms);
+        let kept =
+            state.listings.iter().filter(|heard| now.since_ms(heard.at) < self.size.periods.listing_gap_ms);
         let listings: Vec<_> = kept.copied().collect();
         let memory = state.engine.as_ref().map(|engine| self.known(&engine.memory));
         (state.ready, state.paused, state.stops.is_some(), tasks, listings, memory, state.ids.rows())

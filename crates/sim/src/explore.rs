@@ -14,7 +14,7 @@ mod small;
 use payment::StateName;
 
 pub use order::Light;
-pub use small::{BOUNDS, Bounds, LONG_BOUNDS};
+pub use small::{BOUNDS, Bounds, COMPARED, LONG_BOUNDS};
 
 use crate::{
     alike::{Digest, State, by_meaning},
@@ -43,6 +43,8 @@ pub struct Explored {
 }
 
 const SHARDS: usize = 64;
+/// After so many states it is told how far it has come.
+const TOLD_EVERY: u64 = 500_000;
 
 /// How a world is explored.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +133,11 @@ impl Search {
                 fresh
             });
             let mut open = lock(&self.open);
+            let waiting = open.prefixes.len();
             let found = &mut open.found;
+            if (found.states + states) / TOLD_EVERY > found.states / TOLD_EVERY {
+                println!("  … {} states so far, {} courses, {waiting} to take", found.states, found.courses);
+            }
             found.states += states;
             found.courses += 1;
             found.ends.extend(course.end);

@@ -4,8 +4,8 @@ use payment::{IntentId, Money, ObjectId, OrderId, Timestamp};
 use providers::{Account, Reply};
 
 use super::{
-    Arrival, Bank, Fate, HOLD_LIFE_MS, Made, Object, PENDING_LIFE_MS, Status, ill, not_found,
-    object_id, refused, rejected, word,
+    Arrival, Bank, Fate, HOLD_LIFE_MS, Made, Object, PENDING_LIFE_MS, Status, ill, not_found, object_id,
+    refused, rejected, word,
 };
 use crate::{
     desk::Request,

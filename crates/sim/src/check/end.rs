@@ -7,9 +7,7 @@ use payment::{
 use store::{EffectState, IntentRecord, NoticeAbout, NoticeState, OperationRecord, Rows, Stage, Task};
 
 use super::{Broken, Checker, broken, waits_for_people};
-use crate::{
-    bank::{Bank, Object, Status},
-};
+use crate::bank::{Bank, Object, Status};
 
 impl Checker {
     /// What holds when all faults are over: 1, 8, 13, 14, 16, 17.
@@ -56,7 +54,8 @@ impl Checker {
                 .find(|operation| operation.intent == *intent && matches!(operation.task, Task::Pay));
             let Some(first_sent_at) = sent.and_then(|operation| operation.first_sent_at) else { continue };
             let listed = bank.listed.iter().filter(|at| **at <= row.line.at);
-            let proving: Vec<_> = listed.filter(|at| at.since_ms(first_sent_at) >= self.periods.token_life_ms).collect();
+            let proving: Vec<_> =
+                listed.filter(|at| at.since_ms(first_sent_at) >= self.periods.token_life_ms).collect();
             let apart = proving.first().zip(proving.last()).map(|(first, last)| last.since_ms(**first));
             must!(
                 8,

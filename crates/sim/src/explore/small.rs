@@ -101,3 +101,34 @@ pub const LONG_BOUNDS: &[Bounds] = &[Bounds {
     deeds: 1,
     periods: Periods::BRIEF,
 }];
+
+const fn world(
+    name: &'static str,
+    faults: &'static [(Fault, u32)],
+    nodes: usize,
+    tabs: usize,
+    deeds: u32,
+) -> Bounds {
+    Bounds { name, faults, nodes, tabs, deeds, periods: Periods::SERVED }
+}
+
+/// Smaller ones, explored with and without all that is left out: it must make no difference.
+pub const COMPARED: &[Bounds] = &[
+    world(
+        "a request that is lost, one that is repeated, a lease that ends early",
+        &[(Fault::RequestLost, 1), (Fault::RequestRepeated, 1), (Fault::LeaseEnds, 1)],
+        2,
+        1,
+        1,
+    ),
+    world("a crash, a lease that ends early", &[(Fault::Killed, 1), (Fault::LeaseEnds, 1)], 2, 1, 1),
+    world("two tabs, a lease that ends early", &[(Fault::LeaseEnds, 1)], 2, 2, 1),
+    world(
+        "a decline, a request that is repeated",
+        &[(Fault::CardRefused, 1), (Fault::RequestRepeated, 1)],
+        2,
+        1,
+        3,
+    ),
+    Bounds { periods: Periods::BRIEF, ..world("a dead token", &[(Fault::TokenDies, 1)], 1, 1, 1) },
+];
