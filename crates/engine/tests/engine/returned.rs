@@ -11,7 +11,7 @@ use store::MerchantRecord;
 use crate::{
     bank::{Fault, pending},
     merchant::tenant,
-    review::{REASON, done, not_charged, object_of, refused, resolve, waiting},
+    review::{REASON, Word, done, not_charged, object_of, refused, resolve, waiting},
     scenarios,
     world::{GAP_MS, HOUR, MINUTE, Offer, World, rub},
 };
@@ -198,7 +198,9 @@ async fn fault_23_after_a_restore_a_payment_that_was_given_back_holds_its_order(
     engine.submit(offer.submission("tok_again")).await.unwrap();
     let sends = world.bank.sends();
     assert!(!engine.run_once().await.unwrap() && world.bank.sends() == sends, "its order takes no dispatch");
-    done(resolve(&engine, &object, Verdict::Charged(object.clone())).await);
+    let charged = Verdict::Charged(object.clone());
+    refused(&world, &offer, &object, charged.clone(), "all of it was given back").await;
+    done(resolve(&engine, &object, Word(charged, Some("it was shipped, and came back"))).await);
     assert_eq!((world.status(&offer).await, waiting(&engine).await.len()), (CheckoutStatus::Paid, 0));
 }
 
