@@ -328,7 +328,9 @@ impl Engine {
         let mut hand = InHand::of(intent, operation, account.clone(), now);
         hand.observe(seen.clone(), "")?;
         let uncharged = !hand.charges.is_empty() && standing.charge.is_none();
-        if uncharged || hand.state.name() != intent.state.name() {
+        // What contradicts a payment that is not over may be its money: no later listing need reach back to it.
+        let suspected = hand.state.suspects() != intent.state.suspects();
+        if uncharged || suspected || hand.state.name() != intent.state.name() {
             return Ok(true);
         }
         // What contradicts us is told once, not with every sweep.

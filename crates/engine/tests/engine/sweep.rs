@@ -16,6 +16,7 @@ use store::{ClaimLook, LookOf, Looking, Stage};
 use crate::{
     bank::{Fault, pending},
     merchant::{ACCOUNT, OTHER_ACCOUNT, merchant, secret_of, tenant},
+    review::object_of,
     scenarios,
     world::{HOUR, LEASE_MS, MINUTE, Offer, SECOND, SILENCE_MS, World, known, rub},
 };
@@ -26,6 +27,7 @@ scenarios! {
     fault_23_money_held_for_a_created_intent_is_adopted,
     anothers_lease_makes_a_sweep_incomplete,
     news_is_written_once,
+    fault_31_what_contradicts_a_payment_is_written_down_by_the_sweep_that_sees_it,
     r25_the_sweep_finds_what_nobody_asked_about,
     the_sweep_finds_a_refund_whose_answer_was_lost,
     what_was_pending_at_the_last_sweep_is_read_again,
@@ -187,6 +189,25 @@ async fn news_is_written_once(world: World) {
     assert_eq!((world.journal(&offer).await, world.journal(&reversed).await), told);
     let now = (world.intent(offer.intent.id).await.version, world.intent(reversed.intent.id).await.version);
     assert_eq!((now, world.bank.asked().0), (versions, 0));
+}
+
+/// The next sweep begins where this one ended, and the payment's own listing with it, or even later: where the clock was hours ahead at the
+/// send (`crates/sim/regressions`).
+async fn fault_31_what_contradicts_a_payment_is_written_down_by_the_sweep_that_sees_it(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    let (object, merchant) = (object_of(&world, &offer), world.merchant().await);
+    world.bank.takes_part(&object, rub("1.00"));
+    for news in [1, 0] {
+        assert_eq!(engine.sweep_merchant(&merchant).await.unwrap().news, news);
+        let state = world.intent(offer.intent.id).await.state;
+        assert_eq!((state.name(), state.suspects()), (StateName::Confirming, &[object.clone()][..]));
+    }
+    world.bank.takes_part(&object, rub("1500.00"));
+    world.settle(&engine).await;
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
 
 /// No question, no notification, no worker: the listing alone.
