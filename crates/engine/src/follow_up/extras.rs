@@ -119,6 +119,12 @@ impl Engine {
                     self.look(&paying.tenant, paying.intent, &paying.object).await?;
                     return Ok(Payer::Gone);
                 }
+                // In the extra's own account it would keep the refund from being done, too.
+                Reply::NotExecuted { reason: NotExecutedReason::NotAuthorized, .. }
+                    if paying.account != extra.account =>
+                {
+                    return Ok(Payer::OutOfReach);
+                }
                 Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
                     return Ok(Payer::Silent);
                 }

@@ -24,6 +24,7 @@ scenarios! {
     a_follow_up_takes_no_verdict_of_a_payment,
     n5_an_extra_is_given_back_by_a_persons_word_once,
     n5_an_extra_in_another_account_is_given_back_by_that_account,
+    n5_an_extra_is_given_back_by_a_person_where_the_account_that_holds_what_paid_turns_us_away,
     n5_an_extra_in_an_account_whose_secret_is_gone_is_refused_with_what_to_do,
     n5_an_extra_in_an_account_that_was_left_is_given_back_with_the_secret_of_an_earlier_try,
     n5_an_extra_that_is_called_as_the_payment_in_another_account_is_given_back_by_its_own,
@@ -268,6 +269,20 @@ async fn assert_given_back(world: &World, engine: &Engine, offer: &Offer, extra:
 async fn n5_an_extra_in_another_account_is_given_back_by_that_account(world: World) {
     let engine = world.engine();
     let (offer, extra) = paid_in_two_accounts(&world, &engine).await;
+    done(resolve(&engine, &extra, Verdict::RefundExtra).await);
+    assert_given_back(&world, &engine, &offer, &extra).await;
+}
+
+/// Nobody can tell whether what paid still lies there; the person has heard it somewhere else.
+async fn n5_an_extra_is_given_back_by_a_person_where_the_account_that_holds_what_paid_turns_us_away(
+    world: World,
+) {
+    let engine = world.engine();
+    let (offer, extra) = paid_in_two_accounts(&world, &engine).await;
+    world.bank.change_secret(ACCOUNT, "nobody's");
+    let merchant = MerchantRecord { refund_extras: true, ..world.merchant().await };
+    world.merchants.put(merchant);
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0, "not by itself");
     done(resolve(&engine, &extra, Verdict::RefundExtra).await);
     assert_given_back(&world, &engine, &offer, &extra).await;
 }
