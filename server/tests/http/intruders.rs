@@ -99,7 +99,11 @@ async fn attack_20_errors_show_nothing_of_the_inside() {
 /// Checks that an answer is a problem or a page, and holds no word of the inside.
 fn shows_nothing(world: &World, reply: &Reply) {
     const INSIDE: &str = "canary sql select table panicked .rs: src/ backtrace payonce.db serde deserialize";
-    let shown = format!("{:?} {}", reply.headers, String::from_utf8_lossy(&reply.bytes)).to_lowercase();
+    let told = format!("{:?} {}", reply.headers, String::from_utf8_lossy(&reply.bytes));
+    // A token is made of chance, and may spell any short word.
+    let is_token = |word: &&str| !word.starts_with("ct_");
+    let words = told.split(['"', '=', '&', '?', ' ']).filter(is_token);
+    let shown = words.collect::<Vec<_>>().join(" ").to_lowercase();
     let folder = world.folder.path().display().to_string();
     for inside in INSIDE.split(' ').chain([ALPHA, folder.as_str()]) {
         assert!(!shown.contains(&inside.to_lowercase()), "{inside}: {reply:?}");
