@@ -139,6 +139,7 @@ fn read_payment(body: &Value, now_ms: i64) -> Result<Payment, Refusal> {
         amount: Amount::of(body)?,
         captured_minor: 0,
         refunded_minor: 0,
+        refunding_minor: 0,
         capture,
         description: read_description(body, MAX_DESCRIPTION_CHARS)?,
         metadata: Value::Object(read_metadata(body)?.unwrap_or_default()),

@@ -15,6 +15,17 @@ macro_rules! columns {
     };
 }
 
+/// What is on its way back is none of the payment's own columns.
+macro_rules! read_columns {
+    () => {
+        concat!(
+            columns!(),
+            ", (SELECT coalesce(sum(refund.amount_minor), 0) FROM refund
+                WHERE refund.payment_id = payment.id AND refund.status = 'pending') AS refunding_minor"
+        )
+    };
+}
+
 /// Keeps a new payment.
 pub(crate) fn insert(tx: &Transaction<'_>, payment: &Payment) -> rusqlite::Result<()> {
     const INSERT: &str = concat!(
@@ -81,7 +92,7 @@ pub(crate) fn reserve_refund(tx: &Transaction<'_>, id: &str, minor: i64) -> rusq
 
 /// The payment of that id.
 pub(crate) fn find(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Payment>> {
-    const FIND: &str = concat!("SELECT ", columns!(), " FROM payment WHERE id = ?1");
+    const FIND: &str = concat!("SELECT ", read_columns!(), " FROM payment WHERE id = ?1");
     tx.prepare_cached(FIND)?.query_row([id], read).optional()
 }
 
@@ -94,7 +105,8 @@ pub(crate) fn return_refund(tx: &Transaction<'_>, id: &str, minor: i64) -> rusql
 
 /// Those that have ended by themselves by now, and when.
 pub(crate) fn due(tx: &Transaction<'_>, now_ms: i64) -> rusqlite::Result<Vec<(i64, Payment)>> {
-    const DUE: &str = concat!("SELECT ", columns!(), " FROM payment WHERE due_ms <= ?1 ORDER BY due_ms, seq");
+    const DUE: &str =
+        concat!("SELECT ", read_columns!(), " FROM payment WHERE due_ms <= ?1 ORDER BY due_ms, seq");
     tx.prepare_cached(DUE)?.query_map([now_ms], |row| Ok((row.get("due_ms")?, read(row)?)))?.collect()
 }
 
@@ -102,7 +114,7 @@ pub(crate) fn due(tx: &Transaction<'_>, now_ms: i64) -> rusqlite::Result<Vec<(i6
 pub(crate) fn list(tx: &Transaction<'_>, page: &Page) -> rusqlite::Result<Vec<Payment>> {
     const LIST: &str = concat!(
         "SELECT ",
-        columns!(),
+        read_columns!(),
         " FROM payment
           WHERE created_ms >= :from_ms AND created_ms < :to_ms AND (created_ms, seq) < (:before_ms, :before_seq)
             AND (:status IS NULL OR status = :status) AND (:method IS NULL OR (:method = 'bank_card' AND card IS NOT NULL))
@@ -133,7 +145,7 @@ pub(crate) fn position(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Optio
 
 /// All payments, oldest first.
 pub(crate) fn all(tx: &Transaction<'_>) -> rusqlite::Result<Vec<Payment>> {
-    const ALL: &str = concat!("SELECT ", columns!(), " FROM payment ORDER BY seq");
+    const ALL: &str = concat!("SELECT ", read_columns!(), " FROM payment ORDER BY seq");
     tx.prepare_cached(ALL)?.query_map([], read)?.collect()
 }
 
@@ -147,6 +159,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Payment> {
         amount: Amount { minor: row.get("amount_minor")?, currency: row.get("currency")? },
         captured_minor: row.get("captured_minor")?,
         refunded_minor: row.get("refunded_minor")?,
+        refunding_minor: row.get("refunding_minor")?,
         capture: row.get("capture")?,
         description: row.get("description")?,
         metadata: read_json(row, "metadata")?.unwrap_or_default(),

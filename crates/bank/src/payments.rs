@@ -27,6 +27,8 @@ pub(crate) struct Payment {
     pub amount: Amount,
     pub captured_minor: i64,
     pub refunded_minor: i64,
+    /// How much of that is pending.
+    pub refunding_minor: i64,
     /// Taken at once when authorised.
     pub capture: bool,
     pub description: Option<String>,
@@ -197,7 +199,7 @@ impl Payment {
         if let Some(at_ms) = self.captured_ms {
             object["captured_at"] = rfc3339(at_ms).into();
             object["income_amount"] = money(money::income(self.captured_minor));
-            object["refunded_amount"] = money(self.refunded_minor);
+            object["refunded_amount"] = money(self.refunded_minor - self.refunding_minor);
         }
         self.render_what_is_open(shown, &mut object);
         object

@@ -89,6 +89,10 @@ async fn n4_an_undecided_refund_keeps_its_sum_reserved_and_then_succeeds() {
     let body = refund(&paid, "1000.00");
     let made = bank.post("/v3/refunds", "key", &body).await.ok();
     assert_eq!(made["status"], "pending");
+    let given_back = async || {
+        bank.get(&format!("/v3/payments/{}", id(&paid))).await.ok()["refunded_amount"]["value"].clone()
+    };
+    assert_eq!(given_back().await, "0.00", "what is on its way is told by the refunds alone");
     bank.post("/v3/refunds", "more", &refund(&paid, "500.01")).await.refused(
         400,
         "invalid_request",
@@ -101,6 +105,7 @@ async fn n4_an_undecided_refund_keeps_its_sum_reserved_and_then_succeeds() {
     bank.advance(Duration::from_secs(60));
     let done = bank.get(&format!("/v3/refunds/{}", id(&made))).await.ok();
     assert_eq!(done["status"], "succeeded");
+    assert_eq!(given_back().await, "1000.00");
     assert_eq!(receiver.events(2).await[1], "refund.succeeded");
     assert_eq!(receiver.seen(2).await[1].body()["object"], done);
 }

@@ -20,6 +20,7 @@ scenarios! {
     n5_what_was_given_back_before_we_knew_of_it_pays_nothing_and_stands_before_a_person_at_once,
     n5_what_was_given_back_in_part_pays,
     n5_a_person_says_that_the_order_can_be_paid_again_once_there_can_be_no_other_money,
+    n5_the_part_of_a_hold_that_was_given_back_and_judged_is_no_stranger_later,
     n5_a_person_says_that_what_was_given_back_has_paid,
     n5_the_known_object_that_was_given_back_can_be_let_go_of_at_once,
     n5_a_refund_that_comes_to_nothing_pays_after_all,
@@ -105,6 +106,25 @@ async fn n5_a_person_says_that_the_order_can_be_paid_again_once_there_can_be_no_
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
 
+/// What was captured of it is another sum than was asked for.
+async fn n5_the_part_of_a_hold_that_was_given_back_and_judged_is_no_stranger_later(world: World) {
+    let engine = world.engine();
+    let (offer, object) = given_back_unknown(&world, &engine).await;
+    world.bank.takes_part(&object, rub("100.00"));
+    world.wake(&engine, &offer).await;
+    world.clock.advance(2 * HOUR);
+    world.wake(&engine, &offer).await;
+    world.clock.advance(GAP_MS);
+    world.wake(&engine, &offer).await;
+    while world.state(&offer).await != StateName::NeedsReview {
+        world.clock.advance(HOUR);
+        world.wake(&engine, &offer).await;
+    }
+    done(resolve(&engine, offer.intent.id, not_charged()).await);
+    let swept = engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    assert_eq!((swept.news, swept.strangers, waiting(&engine).await.len()), (0, 0, 0));
+}
+
 async fn n5_a_person_says_that_what_was_given_back_has_paid(world: World) {
     let engine = world.engine();
     let (offer, object) = given_back_unknown(&world, &engine).await;
@@ -136,7 +156,7 @@ async fn n5_a_refund_that_comes_to_nothing_pays_after_all(world: World) {
     world.bank.next([Fault::LoseAnswer]);
     let offer = world.paying(&engine, "1").await;
     let refund =
-        world.bank.gives_back_by_hand(&object_of(&world, &offer), rub("1500.00"), RefundStatus::Pending);
+        world.bank.gives_back_by_hand(&object_of(&world, &offer), rub("1500.00"), RefundStatus::Succeeded);
     world.wake(&engine, &offer).await;
     assert_eq!(world.state(&offer).await, StateName::NeedsReview);
     world.bank.moves_refund_by_hand(&refund, RefundStatus::Canceled { code: "general_decline".into() });

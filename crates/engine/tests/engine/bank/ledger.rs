@@ -235,6 +235,14 @@ impl Ledger {
         object.status == ObjectStatus::Succeeded && self.returning_minor(&object.id) >= object.amount.minor()
     }
 
+    /// Whether all of it was given back: what is about to be is told by the refunds' listing alone.
+    fn has_given_all_back(&self, object: &Object) -> bool {
+        let of_it = self.refunds.iter().filter(|refund| refund.payment == object.id);
+        let done = of_it.filter(|refund| refund.status == RefundStatus::Succeeded);
+        let done_minor: i64 = done.map(|refund| refund.amount.minor()).sum();
+        object.status == ObjectStatus::Succeeded && done_minor >= object.amount.minor()
+    }
+
     fn made_payment(&self, asker: &Asker) -> Option<Reply> {
         match self.keys.get(&asker.slot())? {
             Made::Payment(index) => Some(Reply::Object(self.payment_shown(*index))),
@@ -263,7 +271,7 @@ impl Ledger {
             object: object.id.clone(),
             status: object.status.clone(),
             amount: self.sum_shown(object.amount),
-            given_back: self.gave_all_back(object),
+            given_back: self.has_given_all_back(object),
             intent: if self.lie == Some(Lie::Another) { Some(NOBODY) } else { ours.then_some(object.intent) },
             order: match self.lie {
                 Some(Lie::Order) => Some(OrderId::parse("another-order").unwrap()),
