@@ -41,8 +41,8 @@ pub(super) async fn create(
             .at(format!("/v1/payment_intents/{intent}"))),
         CheckoutOutcome::Gated => Err(Code::Unavailable
             .error(
-                "The server was away, and does not know yet whether the order has a payment under way with other terms. Nothing was \
-                 changed and nothing was charged. Repeat the request with the same key.",
+                "The server was away, and does not know yet whether the order has a payment under way with other terms. This request \
+                 changed nothing and charged nothing. Repeat it with the same key.",
             )
             .retry_after_s(GATED_S)),
     }
@@ -117,11 +117,11 @@ pub(super) fn key_reused(field: &str) -> ApiError {
 
 /// Nothing of it can be paid any more.
 pub(super) fn not_open() -> ApiError {
-    Code::CheckoutNotOpen.error("The checkout is not open any more. Nothing was charged.")
+    Code::CheckoutNotOpen.error("The checkout is not open any more: nothing was sent for this request.")
 }
 
 pub(super) fn order_paid(location: String) -> ApiError {
     Code::OrderPaid
-        .error("The order is paid; nothing was charged again. A second purchase needs another order_id.")
+        .error("The order is paid; nothing was charged for this request. A second purchase needs another order_id.")
         .at(location)
 }

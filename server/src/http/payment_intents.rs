@@ -51,9 +51,8 @@ pub(super) async fn open(
         IntentOutcome::NotFound => Err(not_found()),
         IntentOutcome::Paid(intent) => Err(order_paid(format!("/v1/payment_intents/{intent}"))),
         IntentOutcome::NotOpen => Err(not_open()),
-        IntentOutcome::TooMany => {
-            Err(Code::TooManyIntents.error("This checkout has been tried too often. Nothing was charged."))
-        }
+        IntentOutcome::TooMany => Err(Code::TooManyIntents
+            .error("This checkout has been tried too often: nothing was sent for this request.")),
     }
 }
 

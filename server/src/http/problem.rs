@@ -133,9 +133,7 @@ impl From<EngineError> for ApiError {
             EngineError::Store(StoreError::Busy(_) | StoreError::Refused(_)) => {
                 tracing::warn!(%error, cause = ?std::error::Error::source(&error), "the store did not take a request");
                 Code::Unavailable
-                    .error(
-                        "Nothing was changed and nothing was charged. Repeat the request with the same key.",
-                    )
+                    .error("This request changed nothing and charged nothing. Repeat it with the same key.")
                     .retry_after_s(1)
             }
             EngineError::Store(StoreError::Unknown(_)) => {

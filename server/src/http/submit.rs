@@ -208,6 +208,6 @@ async fn replaced(app: &App, checkout: CheckoutRecord) -> Result<ApiError, ApiEr
 async fn changed(app: &App, checkout: CheckoutRecord) -> Result<ApiError, ApiError> {
     let (checkout, intent) = checkouts::read(app, &checkout.tenant, checkout.id).await?;
     let view = checkout_view(&app.public_url, &checkout, &intent, &app.engine.token(&checkout));
-    let detail = "The terms are not those that were shown. Nothing was charged; the shopper has to confirm the new ones.";
+    let detail = "The terms are not those that were shown. Nothing was sent for them; the shopper has to confirm the new ones.";
     Ok(Code::CheckoutChanged.error(detail).with_checkout(view))
 }

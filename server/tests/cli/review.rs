@@ -324,6 +324,10 @@ fn fault_47_what_was_shown_for_ours_is_named_and_asked() {
     );
     assert!(!told_of.stdout.contains("No money was taken"), "{}", told_of.stdout);
     deny().refused(&["not done", "it took 1500.00 RUB", &format!("--charged {taken}")]);
+    // The provider said so long after the last request.
+    stands(format!(r#"{{{state},"why":"overdue","suspects":["{taken}"]}}"#));
+    let shown = format!("the provider shows {taken} for it, which is not what was asked for");
+    told(&place.run(&["review", "list"]), &[&shown]);
     // As a version wrote it that did not keep who was shown.
     stands(format!(r#"{{{state},"why":{{"mismatch":"owner"}}}}"#));
     assert!(!place.run(&show).stdout.contains("No money was taken"));

@@ -120,8 +120,8 @@ pub(super) fn payment(payment: Payment, link: Link) -> Option<Observation> {
     };
     let amount = money(&payment.amount)?;
     let refunded_minor = payment.refunded_amount.map_or(Some(0), |sum| minor(&sum, amount.currency()))?;
-    let last4 =
-        payment.payment_method.and_then(|Fields(method)| method.card).and_then(|Fields(card)| card.last4);
+    let card = payment.payment_method.and_then(|Fields(method)| method.card);
+    let last4 = card.and_then(|Fields(card)| card.last4).filter(|digits| is_last4(digits));
     Some(Observation {
         object: ObjectId::parse(payment.id).ok()?,
         given_back: status == ObjectStatus::Succeeded && refunded_minor >= amount.minor(),
@@ -188,6 +188,11 @@ fn minor(Fields(amount): &Fields<Amount>, currency: Currency) -> Option<i64> {
     }
 }
 
+/// Never more of a card's number than that.
+fn is_last4(text: &str) -> bool {
+    text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn moment(created_at: Option<String>) -> Option<Timestamp> {
     created_at?.parse::<Moment>().ok().map(|at| Timestamp(at.as_millisecond()))
 }
@@ -230,6 +235,14 @@ mod tests {
         assert_eq!(seen.order, OrderId::parse("№ 7").ok());
         assert_eq!(seen.paid_with.and_then(|paid| paid.last4), Some("4444".to_owned()));
         assert_eq!(seen.created_at, Some(Timestamp(1_796_032_800_123)));
+    }
+
+    #[test]
+    fn no_more_of_a_cards_number_is_taken_than_its_last_four_digits() {
+        for written in ["4111111111111111", "444", "44444", "", "<b>9", "４４"] {
+            let seen = read_payment(&PAID.replace("4444", written)).unwrap();
+            assert_eq!(seen.paid_with, None, "{written}");
+        }
     }
 
     #[test]

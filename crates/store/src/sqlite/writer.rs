@@ -143,7 +143,10 @@ impl Member for MerchantMember {
         let put = SqlDirectory { session: &mut session }.put(&self.merchant, &self.keys).await;
         put.map_err(|error| match error {
             SessionError::Conflict => {
-                Abort::Failed(StoreError::Schema("an API key belongs to another merchant already".to_owned()))
+                Abort::Failed(StoreError::Schema(
+                    "an API key belongs to another merchant already: was a merchant's id changed? It must stay; or the key is used twice"
+                        .to_owned(),
+                ))
             }
             SessionError::Failed(error) => Abort::Failed(error),
         })

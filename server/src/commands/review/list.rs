@@ -58,8 +58,8 @@ fn told(item: &ReviewItem) -> (String, String) {
 
 fn payment(checkout: &CheckoutRecord, intent: &IntentRecord) -> (String, String) {
     let (order, amount) = (&checkout.order, intent.amount);
-    let standing = if let State::NeedsReview { since, why, object, .. } = &intent.state {
-        format!("was it taken? Since {}: {}", rfc3339(*since), words::review(*why, object.as_ref()))
+    let standing = if let State::NeedsReview { since, why, object, suspects } = &intent.state {
+        format!("was it taken? Since {}: {}", rfc3339(*since), words::review(*why, object.as_ref(), suspects))
     } else {
         words::standing(&intent.state)
     };

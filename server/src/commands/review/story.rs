@@ -229,7 +229,7 @@ fn money(lines: &mut Lines, charges: &[ChargeRecord], state: &State, doubt: Opti
     for charge in charges {
         let currency = charge.amount.currency();
         lines.put(&format!(
-            "  {}  {}  {} by {}; given back: {}, on its way back: {}{}",
+            "  {}  {}  {} by {}; known to be given back: {}, on its way back: {}{}",
             rfc3339(charge.at),
             charge.amount,
             charge.object,

@@ -63,8 +63,12 @@ pub(super) fn operation(state: &OperationState) -> String {
 }
 
 /// Why a person has to decide.
-pub(super) fn review(why: ReviewReason, object: Option<&ObjectId>) -> String {
+pub(super) fn review(why: ReviewReason, object: Option<&ObjectId>, suspects: &[ObjectId]) -> String {
     match (why, object) {
+        (ReviewReason::Overdue, None) if !suspects.is_empty() => {
+            let shown = suspects.iter().map(ObjectId::as_str).collect::<Vec<_>>().join(", ");
+            format!("the provider shows {shown} for it, which is not what was asked for")
+        }
         (ReviewReason::Overdue, None) => {
             "long after the last request, the provider has not said whether money was taken".to_owned()
         }
