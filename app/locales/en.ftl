@@ -70,7 +70,7 @@ note-not-now = Our server is too busy to say how the payment stands. This page a
 note-not-shown = This page may no longer see the payment: its link is out of date. Do not pay again; open your order in the shop to see how the payment stands.
 note-behind = The order went on while you filled in the form: this is how it stands now. This press of Pay started no payment.
 note-away = Our server was away for a while and is finding out from the bank what happened meanwhile. If you have paid for this order, do not pay again: this page will show it by itself. If not, you can pay now: the payment waits until that is known, and nothing is charged twice.
-note-terms-changed = The shop changed the order while you were paying. No money was taken. Check the new amount.
+note-terms-changed = The shop changed the order while you were paying. No money was taken. Check the order before you pay.
 
 # The page itself.
 load-slow = The page is still loading on a slow connection. You can fill in the fields; if you have pressed Pay, we will send it once, as soon as we can.
@@ -92,6 +92,7 @@ elsewhere-lead = The same result will appear here.
 changed-title = The order has changed
 changed-lead = The shop changed the amount or the terms. No money was taken.
 changed-now = New amount: { $amount }
+changed-same = The amount is as it was: { $amount }
 changed-what = New description: { $what }
 changed-accept = Continue
 processing-title = Your payment is being processed
@@ -116,7 +117,7 @@ mail-other = Another address
 mail-label = Email, to learn the result
 mail-send = Write to me
 action-title = Confirm the payment with your bank
-action-lead = Your bank wants to make sure it is you. No money is taken until you confirm.
+action-lead = The payment goes on at the bank's page. No money is taken until you confirm it there.
 action-link = Continue to the bank
 release = Pay another way
 authorized-title = The money is held on your card

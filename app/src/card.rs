@@ -12,7 +12,15 @@ pub struct Month(u32);
 impl Month {
     /// `month` counts from 1.
     pub fn new(year: u32, month: u32) -> Self {
-        Self(year * 12 + month - 1)
+        Self(year * 12 + month)
+    }
+
+    /// The one that is not over anywhere yet on a date in UTC, as the server writes it: `2026-11-30`. Without a date none is over.
+    pub fn of(date: &str) -> Self {
+        let mut parts = date.split('-').map(|part| part.parse().unwrap_or_default());
+        let mut next = || parts.next().unwrap_or_default();
+        let (year, month, day): (u32, u32, u32) = (next(), next(), next());
+        Self(year * 12 + month - u32::from(day == 1))
     }
 }
 
@@ -36,7 +44,7 @@ impl fmt::Debug for Card {
 }
 
 impl Card {
-    /// Reads the card's fields; `today` as the shopper's own clock has it.
+    /// Reads the card's fields; `today` is the month that is not over yet.
     ///
     /// # Errors
     /// At most one for each field, in the order of the form.
@@ -213,6 +221,21 @@ mod tests {
         assert!(read("5555555555554444", "11/26", "123").is_ok());
         assert_eq!(read("5555555555554444", "10/26", "123"), Err(vec![Wrong::ExpiryPast]));
         assert_eq!(read("5555555555554444", "01/20", "123"), Err(vec![Wrong::ExpiryPast]));
+    }
+
+    /// Somewhere the last day of a month goes on while it is the first in UTC. The bank judges.
+    #[test]
+    fn a_card_is_over_where_its_month_is_over_everywhere() {
+        for (date, expiry, over) in [
+            ("2026-12-01", "11/26", false),
+            ("2026-12-02", "11/26", true),
+            ("2026-01-01", "12/25", false),
+            ("2026-01-02", "12/25", true),
+            ("", "01/00", false),
+        ] {
+            let read = read_expiry(expiry, Month::of(date));
+            assert_eq!(read == Err(Wrong::ExpiryPast), over, "{expiry} on {date}");
+        }
     }
 
     #[test]

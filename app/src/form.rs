@@ -40,7 +40,7 @@ impl fmt::Debug for Form {
 }
 
 impl Form {
-    /// Reads the form; `today` as the shopper's own clock has it.
+    /// Reads the form; `today` is the month that is not over yet.
     ///
     /// # Errors
     /// At most one for each field, in the order of the form.

@@ -6,12 +6,12 @@ mod messages;
 
 use contract::IntentState;
 
-use self::answers::GLANCES;
+use self::answers::CALM;
 pub use self::messages::{Command, Event, OtherWay, Past, Reply};
 use crate::{
     form::{Form, Wrong},
     stage::{Note, Stage},
-    wire::Seen,
+    wire::{Offer, Seen, Terms},
 };
 
 /// The page's own memory of what is going on.
@@ -31,6 +31,10 @@ pub struct Visit {
     live: bool,
     /// Whether the form is that of another try: whoever looked at the one before goes on being told.
     again: bool,
+    /// What the form says would be agreed to.
+    terms: Option<Terms>,
+    /// How many intents were followed before this one.
+    turn: u32,
 }
 
 impl Visit {
@@ -40,12 +44,14 @@ impl Visit {
         Self {
             stage,
             note: None,
-            asked: GLANCES,
+            asked: CALM,
             pause_s: None,
             offered: None,
             idle,
             live: false,
             again: false,
+            terms: None,
+            turn: 0,
         }
     }
 
@@ -59,6 +65,22 @@ impl Visit {
     #[must_use]
     pub fn again(self, again: bool) -> Self {
         Self { again, ..self }
+    }
+
+    /// The same, with the terms that stand on the form.
+    #[must_use]
+    pub fn showing(self, terms: Option<Terms>) -> Self {
+        Self { terms, ..self }
+    }
+
+    /// Which of the intents that the page follows one after another is asked about.
+    pub fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// Whether an answer to a question of that turn is one: of an intent that was followed before it says nothing.
+    pub fn awaits(&self, turn: u32) -> bool {
+        self.turn == turn
     }
 
     /// Where the page stands.
@@ -129,7 +151,7 @@ impl Visit {
                 first
             }
             Stage::Ready if past != Past::New || self.note.is_some() => self.handle(Event::Heard),
-            Stage::Ready => Vec::new(),
+            Stage::Ready => self.ask_later(),
             Stage::Invalid(_)
             | Stage::Submitting
             | Stage::Checking
@@ -169,8 +191,7 @@ impl Visit {
                 self.note = Some(Note::Behind);
                 Vec::new()
             }
-            Event::Renewed(Ok(())) if self.keeps_card() => vec![Command::Tell, Command::AskOffer],
-            Event::Renewed(Ok(())) => vec![Command::Tell, Command::Reload],
+            Event::Renewed(Ok(())) => vec![Command::Tell, Command::AskOffer],
             Event::Renewed(Err(note)) => {
                 if let Stage::Renewing(seen) = &self.stage {
                     // What was the last try stays it: the button goes.
@@ -243,8 +264,14 @@ impl Visit {
     fn accept(&mut self) -> Vec<Command> {
         let Stage::Changed(offer) = &self.stage else { return Vec::new() };
         let offer = offer.clone();
+        vec![self.adopt(offer)]
+    }
+
+    /// The form, with what is offered now.
+    fn adopt(&mut self, offer: Offer) -> Command {
+        self.terms = Some(offer.terms.clone());
         self.enter(Stage::Ready, None);
-        vec![Command::Adopt(offer)]
+        Command::Adopt(offer)
     }
 
     fn try_again(&mut self) -> Vec<Command> {

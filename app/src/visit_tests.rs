@@ -76,12 +76,11 @@ fn a_submit_that_has_not_arrived_gives_the_form_back_and_is_asked_about() {
     visit.handle(Event::Replied(Reply::Lost));
     assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s: 1 }]);
     assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Unreached)));
-    for pause_s in [2, 4, 8, 15, 15, 15, 15, 15, 15, 15] {
+    for pause_s in [2, 4, 8, 15, 15, 15, 15, 15, 15, 15, 15, 60] {
         assert_eq!(visit.handle(Event::Due), [Command::Ask]);
         assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s }]);
         assert_eq!((visit.stage(), visit.note()), (&Stage::Ready, Some(Note::Unreached)));
     }
-    assert_eq!(visit.handle(asked(Created)), [], "not for ever");
     visit.handle(Event::Pay(Ok(form())));
     assert_eq!(visit.note(), None);
 }
@@ -186,12 +185,7 @@ fn r10_a_lost_press_is_asked_about_whatever_became_of_the_next_one() {
 }
 
 fn changed() -> (Visit, Offer) {
-    let offer = Offer {
-        description: None,
-        terms: Terms { version: 2, amount: Amount::new("1700.00", "RUB") },
-        intent: "pi_2".into(),
-        submit_key: "sub_2".into(),
-    };
+    let offer = offer(2, "1700.00");
     let mut visit = submitting();
     let commands = visit.handle(Event::Replied(Reply::Changed(offer.clone())));
     assert_eq!(commands, [Command::Follow { intent: "pi_2".into() }, Command::AskIn { pause_s: 1 }]);
@@ -219,20 +213,55 @@ fn n1_new_terms_that_somebody_else_agrees_to_first_are_not_offered_any_more() {
         assert_eq!(visit.stage().name(), "changed");
         assert_eq!(visit.handle(Event::Told(Some(Seen::bare(state)))), [Command::Reload, Command::Tell]);
     }
+}
+
+fn replaced() -> Event {
+    let canceled = Seen::bare(IntentState::Canceled);
+    Event::Asked(Ok(Seen { behind: true, reason: Some("replaced".into()), ..canceled }))
+}
+
+fn offer(number: i64, rubles: &str) -> Offer {
+    Offer {
+        description: None,
+        terms: Terms { version: number, amount: Amount::new(rubles, "RUB") },
+        intent: format!("pi_{number}"),
+        submit_key: format!("sub_{number}"),
+    }
+}
+
+#[test]
+fn fault_65_terms_that_change_once_more_take_the_place_of_those_that_were_told() {
     let (mut visit, _) = changed();
-    assert_eq!(visit.handle(behind(IntentState::Canceled)), [Command::Reload], "changed once more");
+    assert_eq!(visit.handle(replaced()), [Command::AskOffer]);
+    let newest = offer(3, "1900.00");
+    let commands = visit.handle(Event::Offered(Ok(Some(newest.clone()))));
+    assert_eq!(commands, [Command::Follow { intent: "pi_3".into() }, Command::AskIn { pause_s: 2 }]);
+    assert_eq!(visit.stage(), &Stage::Changed(newest.clone()));
+    assert_eq!(visit.handle(Event::Accept), [Command::Adopt(newest)]);
+
+    let (mut untold, _) = changed();
+    untold.handle(replaced());
+    let lost = untold.handle(Event::Offered(Err(Note::NoConnection)));
+    assert_eq!((lost, untold.stage().name()), (vec![Command::AskIn { pause_s: 2 }], "changed"));
+    assert_eq!(untold.handle(Event::Offered(Ok(None))), [Command::Reload], "paid, or under way, by now");
+}
+
+/// It was asked for before the page followed another intent, and came after.
+#[test]
+fn fault_65_a_late_answer_about_the_old_terms_says_nothing_of_the_new_ones() {
+    let mut visit = Visit::new(Stage::Ready);
+    let before = visit.turn();
+    assert!(visit.awaits(before));
+    visit.handle(Event::Offered(Ok(Some(offer(2, "1700.00")))));
+    assert!(!visit.awaits(before) && visit.awaits(visit.turn()));
+    let told = visit.turn();
+    visit.handle(Event::Accept);
+    assert!(visit.awaits(told), "it is the same intent");
 }
 
 /// The shop changed the order while the form was being filled in, and the page hears of it before the press.
 #[test]
 fn fault_65_new_terms_under_an_open_form_are_told_first_and_what_was_typed_stays() {
-    let replaced = || {
-        Event::Asked(Ok(Seen {
-            behind: true,
-            reason: Some("replaced".into()),
-            ..Seen::bare(IntentState::Canceled)
-        }))
-    };
     let (_, offer) = changed();
     for wrongs in [None, Some(vec![Wrong::NumberCheck])] {
         let form = || {
@@ -280,17 +309,23 @@ fn a_tab_that_hears_of_another_asks_and_shows_what_the_server_says() {
 }
 
 #[test]
-fn an_open_form_does_not_ask_for_ever() {
+fn n1_an_open_form_asks_whether_another_device_pays_and_stops_after_an_hour() {
     let mut visit = Visit::new(Stage::Ready);
-    visit.handle(Event::Heard);
-    let questions = (0..).take_while(|_| !visit.handle(asked(Created)).is_empty()).count();
-    assert_eq!(questions, 4);
+    assert_eq!(visit.open(Past::New), [Command::AskIn { pause_s: 15 }]);
+    let mut pauses = Vec::new();
+    while let [Command::AskIn { pause_s }] = visit.handle(asked(Created)).as_slice() {
+        pauses.push(*pause_s);
+    }
+    assert_eq!((&pauses[..8], pauses.len()), ([15, 15, 15, 15, 15, 15, 15, 60].as_slice(), 67));
+    assert_eq!(visit.handle(Event::Heard), [Command::Ask], "somebody looks at it");
+    assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s: 1 }]);
+    visit.handle(asked(Succeeded));
+    assert_eq!(visit.stage().name(), "succeeded");
 }
 
 #[test]
 fn a_page_that_was_here_before_looks_whether_its_submit_arrived() {
     assert_eq!(Visit::new(Stage::Ready).open(Past::Opened), [Command::Ask]);
-    assert_eq!(Visit::new(Stage::Ready).open(Past::New), []);
     assert_eq!(known(Processing).open(Past::New), [Command::AskIn { pause_s: 1 }]);
     assert_eq!(known(Declined).open(Past::Opened), [Command::Forget]);
     assert_eq!(known(Authorized).open(Past::Opened), [Command::AskIn { pause_s: 60 }]);
@@ -340,9 +375,10 @@ fn the_card_of_the_other_tab_is_named() {
 
 #[test]
 fn fault_67_a_card_that_was_never_tried_is_in_the_form_of_the_next_try() {
-    let (_, offer) = changed();
+    let offer = offer(1, "1500.00");
     let renewing = |used| {
-        let mut visit = submitting();
+        let mut visit = Visit::new(Stage::Ready).showing(Some(offer.terms.clone()));
+        visit.handle(Event::Pay(Ok(form())));
         visit.handle(Event::Replied(Reply::Seen(with_last4(Declined, used))));
         visit.handle(Event::TryAgain);
         let commands = visit.handle(Event::Renewed(Ok(())));
@@ -351,14 +387,33 @@ fn fault_67_a_card_that_was_never_tried_is_in_the_form_of_the_next_try() {
     let (mut visit, commands) = renewing("4600");
     assert!(visit.keeps_card());
     assert_eq!(commands, [Command::Tell, Command::AskOffer]);
-    assert_eq!(visit.handle(Event::Offered(Ok(Some(offer.clone())))), [Command::Adopt(offer)]);
-    assert!(*visit.stage() == Stage::Ready && visit.watches());
+    let before = visit.turn();
+    let commands = visit.handle(Event::Offered(Ok(Some(offer.clone()))));
+    assert_eq!(commands, [Command::Adopt(offer.clone()), Command::AskIn { pause_s: 1 }]);
+    assert!(*visit.stage() == Stage::Ready && visit.watches() && !visit.awaits(before));
+    visit.handle(Event::Asked(Ok(with_last4(Declined, "4477"))));
+    assert_eq!(visit.other_way(), None, "no card was sent in this try");
     for answer in [Ok(None), Err(Note::NoConnection)] {
         assert_eq!(renewing("4600").0.handle(Event::Offered(answer)), [Command::Reload]);
     }
     let (visit, commands) = renewing("4444");
     assert!(!visit.keeps_card(), "it was tried");
-    assert_eq!(commands, [Command::Tell, Command::Reload]);
+    assert_eq!(commands, [Command::Tell, Command::AskOffer]);
+}
+
+#[test]
+fn fault_65_new_terms_of_another_try_are_told_before_anything_can_be_pressed() {
+    for new in [offer(2, "1700.00"), offer(2, "1500.00")] {
+        let mut visit = known(Declined).showing(Some(offer(1, "1500.00").terms));
+        visit.handle(Event::TryAgain);
+        visit.handle(Event::Renewed(Ok(())));
+        let commands = visit.handle(Event::Offered(Ok(Some(new.clone()))));
+        assert_eq!(commands, [Command::Follow { intent: "pi_2".into() }, Command::AskIn { pause_s: 1 }]);
+        assert_eq!(visit.stage(), &Stage::Changed(new.clone()));
+        assert_eq!(visit.handle(Event::Pay(Ok(form()))), []);
+        assert_eq!(visit.handle(Event::Accept), [Command::Adopt(new)]);
+        assert!(visit.watches(), "it is another try all the same");
+    }
 }
 
 /// The shopper may have corrected the card in between.
@@ -484,7 +539,7 @@ fn trying_again_asks_for_one_new_intent() {
     visit.handle(Event::Renewed(Err(Note::NotRenewed)));
     assert_eq!(visit.note(), Some(Note::NotRenewed));
     assert_eq!(visit.handle(Event::TryAgain), [Command::Renew]);
-    assert_eq!(visit.handle(Event::Renewed(Ok(()))), [Command::Tell, Command::Reload]);
+    assert_eq!(visit.handle(Event::Renewed(Ok(()))), [Command::Tell, Command::AskOffer]);
     for state in [Succeeded, Confirming, RequiresAction] {
         assert_eq!(known(state).handle(Event::TryAgain), [], "{state:?}");
     }
@@ -663,8 +718,9 @@ fn n1_the_form_of_another_try_is_told_who_pays_it() {
     assert!(form_again().watches());
     for (state, shown) in [(Processing, "elsewhere"), (Confirming, "confirming"), (Succeeded, "succeeded")] {
         let mut visit = form_again();
-        assert_eq!(visit.open(Past::New), []);
-        assert_eq!(visit.handle(Event::Told(Some(Seen::bare(Created)))), [Command::Tell], "no news");
+        visit.open(Past::New);
+        let told = visit.handle(Event::Told(Some(Seen::bare(Created))));
+        assert_eq!(told, [Command::AskIn { pause_s: 30 }, Command::Tell], "no news");
         visit.handle(Event::Pay(Err(vec![Wrong::CvcMissing])));
         assert!(visit.watches());
         visit.handle(Event::Told(Some(Seen::bare(state))));

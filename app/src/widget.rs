@@ -78,7 +78,10 @@ impl Running {
     /// Takes the page over from the server; `None` when there is none, as in a fragment of a test.
     fn start() -> Option<Rc<Self>> {
         let page = PageElements::find()?;
-        let mut opening = Visit::new(page.opening()).noting(page.opening_note()).again(page.is_again());
+        let mut opening = Visit::new(page.opening())
+            .noting(page.opening_note())
+            .again(page.is_again())
+            .showing(page.terms());
         let memory = Memory::of(page.checkout());
         // What is over is not written down: the other tabs would hear of it and open anew, then this one, for ever.
         let past =
@@ -103,7 +106,7 @@ impl Running {
     fn act(running: &Rc<Self>, name: &str) -> bool {
         match name {
             "pay" => {
-                let form = Form::read(&running.page.typed(), signals::this_month());
+                let form = Form::read(&running.page.typed(), running.page.today());
                 Self::handle(running, Event::Pay(form));
             }
             "again" => Self::handle(running, Event::TryAgain),
@@ -183,7 +186,7 @@ impl Running {
 
     fn send(running: &Rc<Self>, request: Request) {
         let running = running.clone();
-        let server = running.page.server();
+        let (server, turn) = (running.page.server(), running.visit.borrow().turn());
         spawn_local(async move {
             let (event, answer) = match request {
                 Request::Pay(form, terms) => {
@@ -199,7 +202,9 @@ impl Running {
                 }
                 Request::Renew => (Event::Renewed(net::renew(&server).await), None),
             };
-            Self::take(&running, event, answer);
+            if running.visit.borrow().awaits(turn) {
+                Self::take(&running, event, answer);
+            }
         });
     }
 

@@ -8,7 +8,7 @@ use web_sys::{Document, Element, EventTarget, HtmlElement, HtmlInputElement, Sub
 
 use super::net::Server;
 use crate::{
-    card,
+    card::{self, Month},
     form::{Field, Typed},
     stage::{Note, Stage},
     wire::{Offer, Seen, Terms},
@@ -85,6 +85,11 @@ impl PageElements {
             version: hidden("checkout_version")?.parse().ok()?,
             amount: Amount::new(hidden("amount_value")?, hidden("amount_currency")?),
         })
+    }
+
+    /// By the server's clock: the shopper's may be wrong.
+    pub(crate) fn today(&self) -> Month {
+        Month::of(&self.said("today"))
     }
 
     /// From now on this intent is asked about.

@@ -36,7 +36,7 @@ pub(crate) fn show(page: &PageElements, visit: &Visit, before: &Before) {
     }
     if *before != Before::of(visit) {
         show_stage(page, visit);
-        move_focus(page, visit, &before.stage);
+        move_focus(page, visit, before);
     }
 }
 
@@ -65,7 +65,16 @@ fn what(page: &PageElements, offer: &Offer) -> String {
 fn show_offer(page: &PageElements, offer: &Offer) {
     let (amount, what) = (signals::amount(&offer.terms.amount, &lang()), what(page, offer));
     let same = what == page.words("[data-slot=what]");
-    fill(page, "new-amount", (same || amount != page.words(SUM)).then_some(amount));
+    let slot = if amount != page.words(SUM) {
+        "new-amount"
+    } else if same {
+        "same-amount"
+    } else {
+        ""
+    };
+    for name in ["new-amount", "same-amount"] {
+        fill(page, name, (name == slot).then(|| amount.clone()));
+    }
     fill(page, "new-what", (!same).then_some(what));
 }
 
@@ -193,9 +202,10 @@ fn fill(page: &PageElements, name: &str, value: Option<String>) {
 }
 
 /// The focus moves when the screen changes, and to what has to be read first. The live region says the rest.
-fn move_focus(page: &PageElements, visit: &Visit, before: &Stage) {
+fn move_focus(page: &PageElements, visit: &Visit, before: &Before) {
     let stage = visit.stage();
     let screen = stage.screen();
+    let is_new = before.stage.screen() != screen;
     let (title, lead) = (title(screen), format!("[data-screen={screen}] .state:not([hidden]) .lead"));
     if let Some(note) = visit.note() {
         let line = format!("[data-note={}]", note.name());
@@ -209,15 +219,19 @@ fn move_focus(page: &PageElements, visit: &Visit, before: &Stage) {
         focus(page, "[data-wrongs]");
     } else if *stage == Stage::Submitting {
         page.announce(&page.words("[data-say=submitting]"));
-    } else if screen != FORM && before.screen() != screen {
+    } else if screen != FORM && (is_new || matches!(stage, Stage::Changed(_))) {
         page.announce(&format!("{}. {}", page.words(&title), page.words(&lead)));
         focus(page, &title);
-    } else if stage.is_closed() && !before.is_closed() {
+    } else if stage.is_closed() && !before.stage.is_closed() {
         // The button that had the focus may be gone.
         page.announce(&page.words(&format!("[data-screen={screen}] [data-closed]")));
         focus(page, &title);
-    } else if before.screen() != screen {
-        // What was said is of the try before.
+    } else if is_new {
+        // What was said is of the try before, and so was the button that had the focus.
+        page.announce("");
+        focus(page, "[data-do=pay]");
+    } else if before.note.is_some() {
+        // It is true no more.
         page.announce("");
     }
 }

@@ -6,7 +6,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{CustomEvent, EventTarget, PageTransitionEvent, StorageEvent};
 
 use super::{memory::Memory, net::Body, page::PageElements};
-use crate::{card::Month, money::with_currency, visit::Event, wire::Seen};
+use crate::{money::with_currency, visit::Event, wire::Seen};
 
 /// Listens for as long as the page lives.
 ///
@@ -44,12 +44,6 @@ pub(crate) fn listen(memory: &Memory, page: &EventTarget, handle: impl Fn(Event,
     if let Some(channel) = memory.channel() {
         on(channel, "message");
     }
-}
-
-/// By the shopper's clock; the bank judges by its own.
-pub(crate) fn this_month() -> Month {
-    let now = Date::new_0();
-    Month::new(now.get_full_year(), now.get_month() + 1)
 }
 
 /// The time of day so many seconds from now, as the page's script writes it.

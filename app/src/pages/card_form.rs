@@ -27,6 +27,7 @@ pub(super) fn CardForm(
                 action=page.pay_path()
                 data-do="pay"
                 aria-label=page.say("form-label")
+                tabindex="-1"
                 novalidate
             >
                 <Terms page=page.clone() />

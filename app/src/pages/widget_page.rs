@@ -39,6 +39,7 @@ pub(super) fn WidgetPage(
                 data-state=state(&page)
                 data-wasm=if page.assets.has_script() { "loading" } else { "failed" }
                 data-page=page.pay_path()
+                data-today=page.today.clone()
                 data-checkout=page.checkout.id.clone()
                 data-intent=page.intent.id.clone()
                 data-key=page.intent.submit_key.clone()
@@ -102,6 +103,9 @@ fn OwnScreens(page: Arc<Page>) -> impl IntoView {
         <Screen page=page.clone() clone:page name="changed" mark=Mark::Waiting title="changed-title" lead="changed-lead">
             <p data-with="new-amount">
                 <Slot lang=page.lang message="changed-now" argument="amount" name="new-amount" />
+            </p>
+            <p data-with="same-amount">
+                <Slot lang=page.lang message="changed-same" argument="amount" name="same-amount" />
             </p>
             <p data-with="new-what">
                 <Slot lang=page.lang message="changed-what" argument="what" name="new-what" />

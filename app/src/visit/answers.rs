@@ -8,11 +8,14 @@ use crate::{
     wire::{Offer, Seen},
 };
 
-/// How often an open form asks after it heard of another tab: 0, 1, 3, 7 and 15 s after.
-pub(super) const GLANCES: u32 = 5;
-/// The same where a submit of its own may still be on its way, held by a proxy or by a server that is busy: 1, 3, 7, 15, 30, … 120 s
-/// after.
-const LOOKS: u32 = 12;
+/// Where a form begins to count that heard of nothing so far: it asks every 15 s.
+pub(super) const CALM: u32 = 4;
+/// How often an open form asks soon. Another device may pay meanwhile, and a submit of its own may still be on its way, held by a proxy
+/// or by a server that is busy.
+const SOON_LOOKS: u32 = 12;
+/// The pause afterwards, and how often in all: an hour long. Whoever looks at the page later has it asked then.
+const FORM_PAUSE_S: u32 = 60;
+const FORM_LOOKS: u32 = SOON_LOOKS + 60;
 /// Longest pause between two questions.
 const PAUSE_MAX_S: u32 = 15;
 /// The pause while money is held, which may be for days.
@@ -54,24 +57,32 @@ impl Visit {
     /// Who pressed meanwhile gets an answer of their own.
     pub(super) fn take_offer(&mut self, answer: Result<Option<Offer>, Note>) -> Vec<Command> {
         match (&self.stage, answer) {
-            (Stage::Ready | Stage::Invalid(_), Ok(Some(offer))) => self.change(offer),
-            (Stage::Ready | Stage::Invalid(_), Err(why)) => self.lose_touch(why),
-            (Stage::Renewing(_), Ok(Some(offer))) => {
-                self.again = true;
-                self.enter(Stage::Ready, None);
-                vec![Command::Adopt(offer)]
+            (Stage::Ready | Stage::Invalid(_) | Stage::Changed(_), Ok(Some(offer))) => self.change(offer),
+            (Stage::Ready | Stage::Invalid(_) | Stage::Changed(_), Err(why)) => self.lose_touch(why),
+            (Stage::Renewing(_), Ok(Some(offer))) => self.take_up(offer),
+            (Stage::Ready | Stage::Invalid(_) | Stage::Changed(_), Ok(None)) | (Stage::Renewing(_), _) => {
+                vec![Command::Reload]
             }
-            (Stage::Ready | Stage::Invalid(_), Ok(None)) | (Stage::Renewing(_), _) => vec![Command::Reload],
-            (
-                Stage::Submitting | Stage::Checking | Stage::Elsewhere | Stage::Changed(_) | Stage::Known(_),
-                _,
-            ) => Vec::new(),
+            (Stage::Submitting | Stage::Checking | Stage::Elsewhere | Stage::Known(_), _) => Vec::new(),
         }
+    }
+
+    /// The form of another try, which nobody has begun. Its terms are told first where they are not those that were agreed to.
+    fn take_up(&mut self, offer: Offer) -> Vec<Command> {
+        (self.again, self.idle, self.offered) = (true, true, None);
+        if self.terms.as_ref() != Some(&offer.terms) {
+            return self.change(offer);
+        }
+        self.turn += 1;
+        let mut commands = vec![self.adopt(offer)];
+        commands.extend(self.ask_later());
+        commands
     }
 
     fn change(&mut self, offer: Offer) -> Vec<Command> {
         // Somebody else may agree to the new terms first.
         let mut commands = vec![Command::Follow { intent: offer.intent.clone() }];
+        self.turn += 1;
         self.enter(Stage::Changed(offer), None);
         commands.extend(self.ask_later());
         commands
@@ -93,15 +104,18 @@ impl Visit {
             // These wait for an answer of their own.
             (Stage::Submitting | Stage::Renewing(_), _) => Vec::new(),
             (Stage::Changed(_), IntentState::Created) if !seen.behind => self.ask_later(),
+            // The shop changed the order under an open form, or once more: what was typed stays, and the new terms are read before they are
+            // agreed to.
+            (Stage::Ready | Stage::Invalid(_) | Stage::Changed(_), _)
+                if seen.behind && is_replaced(&seen) =>
+            {
+                vec![Command::AskOffer]
+            }
             // What is offered is under way or over: the page is another.
             (Stage::Changed(_), _) => vec![Command::Reload],
             // Paid for good: what can be news is that money was taken once more, and what becomes of it.
             (Stage::Known(known), _) if is_paid(known) && seen.extra == known.extra => self.ask_later(),
             (Stage::Known(known), _) if is_paid(known) => vec![Command::Reload],
-            // The shop changed the order under an open form: what was typed stays, and the new terms are read before they are agreed to.
-            (Stage::Ready | Stage::Invalid(_), _) if seen.behind && is_replaced(&seen) => {
-                vec![Command::AskOffer]
-            }
             // The page shows an intent that matters no more.
             // A press that came second was answered with what the first one came to.
             (_, _) if seen.behind && self.offered.is_some() && self.other_way().is_some() => {
@@ -215,12 +229,12 @@ impl Visit {
         commands
     }
 
-    /// 1, 2, 4, 8, 15, 15… seconds, seldom while the stream tells or once money is held or paid; an open form and a receipt stop asking after a
-    /// while.
+    /// 1, 2, 4, 8, 15, 15… seconds, seldom while the stream tells or once money is held or paid, or where a form stands open for long; a form
+    /// and a receipt stop asking after an hour.
     pub(super) fn ask_later(&mut self) -> Vec<Command> {
         let wants = match &self.stage {
             Stage::Ready | Stage::Invalid(_) if self.note == Some(Note::Away) => true,
-            Stage::Ready | Stage::Invalid(_) => self.asked + 1 < if self.idle { GLANCES } else { LOOKS },
+            Stage::Ready | Stage::Invalid(_) => self.asked < FORM_LOOKS,
             Stage::Checking | Stage::Elsewhere | Stage::Changed(_) => true,
             Stage::Known(seen) if is_paid(seen) => self.asked < PAID_LOOKS,
             Stage::Known(seen) => !seen.state.is_final(),
@@ -234,6 +248,7 @@ impl Visit {
         let pause_s = match &self.stage {
             Stage::Known(seen) if is_paid(seen) => PAID_PAUSE_S,
             Stage::Known(seen) if seen.state == IntentState::Authorized => HELD_PAUSE_S,
+            Stage::Ready | Stage::Invalid(_) if self.asked >= SOON_LOOKS => FORM_PAUSE_S,
             Stage::Known(_)
             | Stage::Ready
             | Stage::Invalid(_)
