@@ -155,6 +155,29 @@ test("the bank's own page is the second button where scripts run, and pays witho
   await expectShopSays(page, 'paid');
 });
 
+test('the page to read looks again and takes nothing away: not the place of the keyboard, and no reload (N2)', async ({ page, context, bank }) => {
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await page.getByRole('button', { name: 'Заплатить на странице банка' }).click();
+  await page.waitForURL('**/pay/*/status?**');
+  await page.evaluate(() => Object.assign(window, { opened: 'once' }));
+  const link = page.getByRole('link', { name: 'Перейти на страницу банка' });
+  await link.focus();
+  const looked = page.locator('[data-screen=requires_action] [data-look=last] time');
+  const before = await looked.getAttribute('datetime');
+  await expect(looked).not.toHaveAttribute('datetime', before ?? '');
+  await expect(link).toBeFocused();
+
+  const other = await context.newPage();
+  await other.goto((await link.getAttribute('href'))!);
+  await other.getByRole('button', { name: 'Подтвердить' }).click();
+  await expect(page.locator('[data-payonce][data-state=succeeded]')).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Оплачено' })).toBeFocused();
+  await expect(page).toHaveTitle(/^Оплачено — /);
+  expect(await page.evaluate(() => 'opened' in window)).toBe(true);
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
 test("N1, fault 67: a card in one tab and the bank's page in another are one payment, and the card's tab says where it goes on", async ({ page, context, bank }) => {
   const { order, pay } = await buy(page);
   await pay.hydrated();

@@ -94,6 +94,7 @@ test('offline while the result is confirmed: no invitation to pay, and the truth
   await bank.recovers();
   await pay.expectState('succeeded');
   await expect(pay.note('Связи с сервером сейчас нет')).toHaveCount(0);
+  await expect(pay.live).not.toContainText('Связи с сервером');
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });
 
@@ -184,6 +185,20 @@ test('a tab that waits at a decline follows when another device tries again and 
   await device.pay(GOOD);
   await device.expectState('succeeded');
   await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
+});
+
+test('N1: a form that is open on another device learns that the order is paid, without a press', async ({ page, bank, newDevice }) => {
+  const { order, pay } = await buy(page);
+  const device = new PayPage(await (await newDevice()).newPage());
+  await device.page.clock.install();
+  await device.open(order.url);
+  await device.fill(OTHER_GOOD);
+  await pay.hydrated();
+  await pay.pay(GOOD);
+  await pay.expectState('succeeded');
+  await device.page.clock.fastForward(16_000);
+  await device.expectState('succeeded');
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });
 

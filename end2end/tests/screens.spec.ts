@@ -125,6 +125,20 @@ test('screens of terms that changed', async ({ page, merchant, watch }) => {
   await pay.screens.getByText('Продолжить').click();
   await expect(pay.root.locator('h1')).toHaveText(`Заказ № ${checkout.order_id}`);
   await expect(pay.root.locator('.what p')).toBeHidden();
+
+  // Only how the money is taken is new: the sum is not said to be.
+  await merchant.offer({ order_id: checkout.order_id, rubles: 1700, capture: 'manual' });
+  await pay.pay(GOOD);
+  await pay.expectState('changed');
+  expect(plain(await pay.screens.innerText())).toContain('Сумма прежняя: 1 700,00 ₽');
+  await expect(pay.screens.getByText(/Новая сумма|Новое описание/).filter({ visible: true })).toHaveCount(0);
+  await inspect(page, 'changed-terms-only');
+});
+
+test('the largest sum that there is stays on the narrowest screen', async ({ page, merchant }) => {
+  const order = await merchant.offer({ amount: { value: '90071992547409.93', currency: 'RUB' } });
+  await new PayPage(page).open(order.url);
+  await inspect(page, 'largest-sum');
 });
 
 test('screens of results', async ({ page, merchant, newDevice }) => {

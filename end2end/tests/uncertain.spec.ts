@@ -81,6 +81,21 @@ test('an address can be left while the result is confirmed, and the page then sa
   await pay.expectNoInvitation();
 });
 
+test('an address that is being typed on the page to read stays while it looks again (N2)', async ({ page, bank }) => {
+  const { order } = await buyInTheDark(page, bank, { email: '' });
+  await page.goto(order.url.replace('?', '/status?'));
+  const field = page.getByLabel('Почта, чтобы узнать результат').filter({ visible: true });
+  await field.fill('anna@exa');
+  const looked = page.locator('[data-screen=confirming] [data-look=last] time');
+  const before = await looked.getAttribute('datetime');
+  await expect(looked).not.toHaveAttribute('datetime', before ?? '');
+  await expect(field).toHaveValue('anna@exa');
+  await expect(field).toBeFocused();
+  await bank.recovers();
+  await expect(page.locator('[data-payonce][data-state=succeeded]')).toBeVisible();
+  await bank.expectOneCharge(order.id, '1500.00');
+});
+
 test('the address that was sent with the payment is where the page says it will write (N2)', async ({ page, bank }) => {
   const { pay } = await buyInTheDark(page, bank, { email: 'boris@example.com' });
   await expect(pay.screens).toContainText('Напишем на boris@example.com, когда узнаем результат.');

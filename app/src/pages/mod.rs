@@ -20,6 +20,7 @@ mod order;
 mod outcome;
 mod processing;
 mod reasons;
+mod refresh;
 mod screen;
 mod settled;
 mod slot;
@@ -113,8 +114,8 @@ impl Page {
         render(move || status::StatusPage(status::StatusPageProps { page }))
     }
 
-    /// Seconds for the status page's `Refresh` header, while there is something to wait for. What has to be typed anew is not taken away.
-    pub fn refresh_s(&self) -> Option<u32> {
+    /// Seconds until a page without scripts is read anew, while there is something to wait for. What has to be typed anew is not taken away.
+    fn refresh_s(&self) -> Option<u32> {
         let shown = self.shown();
         let pause_s = match shown {
             IntentState::Created => ADDRESS_REFRESH_S,
@@ -135,8 +136,14 @@ impl Page {
     }
 
     /// The same for the page to read, which says of an unpaid order that it is so, and where nothing is typed then.
-    pub fn read_again_s(&self) -> Option<u32> {
+    fn read_again_s(&self) -> Option<u32> {
         self.refresh_s().or_else(|| self.has_form().then_some(ADDRESS_REFRESH_S))
+    }
+
+    /// The same for its script, which takes away nothing that is typed.
+    fn look_again_s(&self) -> Option<u32> {
+        let quick = |pause_s| if self.has_form() { pause_s } else { REFRESH_S };
+        self.read_again_s().map(|pause_s| if pause_s == ADDRESS_REFRESH_S { quick(pause_s) } else { pause_s })
     }
 
     /// Whether an address can be left: it is where the result will be told.

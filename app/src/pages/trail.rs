@@ -50,7 +50,7 @@ pub(super) fn Looks(
 ) -> impl IntoView {
     let progress = page.intent.progress.clone().unwrap_or_default();
     view! {
-        <p class="muted small">
+        <p class="muted small" data-looks>
             <Look page=page.clone() message="last-look" name="last" at=progress.last_look_at to=To::Seconds />
             <Look page=page.clone() message="next-look" name="next" at=progress.next_look_at to=To::Seconds />
         </p>

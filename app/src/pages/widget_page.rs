@@ -6,13 +6,14 @@ use contract::IntentState;
 use leptos::prelude::*;
 
 use super::{
-    ADDRESS_REFRESH_S, Page,
+    Page,
     card_form::CardForm,
     document::Document,
     foot::Foot,
     notes::Notes,
     order::Order,
     outcome::Outcome,
+    refresh::Refresh,
     screen::{Mark, Screen},
     slot::Slot,
     waiting::Asking,
@@ -32,7 +33,7 @@ pub(super) fn WidgetPage(
     let title = page.title(&page.lang.say_with("pay", "amount", &page.amount()));
     let head = page.clone();
     view! {
-        <Document lang=page.lang title css=page.assets.css.clone() head=move || view! { <Refresh page=head.clone() /><Preload page=head /> }>
+        <Document lang=page.lang title css=page.assets.css.clone() head=move || view! { <Refresh page=head.clone() pause_s=head.refresh_s() /><Preload page=head /> }>
             <main
                 class="card"
                 data-payonce
@@ -115,19 +116,6 @@ fn OwnScreens(page: Arc<Page>) -> impl IntoView {
             </a>
         </Screen>
     }
-}
-
-/// Where no script watches, the page looks again by itself. In the head, which no island hydrates.
-#[component]
-fn Refresh(page: Arc<Page>) -> impl IntoView {
-    page.refresh_s().map(|seconds| {
-        // What answers a form leads elsewhere, once it was read: looking again must not send the form again.
-        let refresh = match page.notice {
-            Some(_) => format!("{};url={}", seconds.max(ADDRESS_REFRESH_S), page.status_path()),
-            None => seconds.to_string(),
-        };
-        view! { <noscript><meta http-equiv="refresh" content=refresh /></noscript> }
-    })
 }
 
 /// Asks for the island's files early. `crossorigin` stays plain: a nonce there makes Firefox drop the preload.

@@ -105,7 +105,7 @@ impl Address {
 /// `GET /pay/{checkout}`.
 pub(super) async fn pay(State(app): State<App>, Id(id): Id, address: Address) -> Response {
     match load(&app, &id, &address).await {
-        Ok(Shown { page, merchant, .. }) => document(&page, &merchant, page.render_pay(), None),
+        Ok(Shown { page, merchant, .. }) => document(&page, &merchant, page.render_pay()),
         Err(error) => message(&app, address.lang, &error),
     }
 }
@@ -117,7 +117,7 @@ pub(super) async fn status(State(app): State<App>, Id(id): Id, address: Address)
             if intent.state == PaymentState::Created && doubt == Some(Doubt::Gate) {
                 page.intent = held(page.intent, &intent);
             }
-            document(&page, &merchant, page.render_status(), page.read_again_s().map(HeaderValue::from))
+            document(&page, &merchant, page.render_status())
         }
         Err(error) => message(&app, address.lang, &error),
     }
@@ -129,7 +129,7 @@ pub(super) async fn ask_email(State(app): State<App>, Id(id): Id, address: Addre
         Ok(Shown { page, .. }) if !page.takes_email() => see_other(&address.status_of(&id)),
         Ok(Shown { page, merchant, .. }) => {
             let page = Page { asks_email: true, ..page };
-            document(&page, &merchant, page.render_pay(), None)
+            document(&page, &merchant, page.render_pay())
         }
         Err(error) => message(&app, address.lang, &error),
     }
@@ -262,11 +262,9 @@ fn today(app: &App) -> String {
     now.split('T').next().unwrap_or_default().to_owned()
 }
 
-fn document(page: &Page, merchant: &MerchantRecord, html: String, refresh: Option<HeaderValue>) -> Response {
+fn document(page: &Page, merchant: &MerchantRecord, html: String) -> Response {
     let mut response = Html(html).into_response();
-    let headers = response.headers_mut();
-    secure(headers, &policy(&page.nonce, merchant));
-    headers.extend(refresh.map(|refresh| (header::REFRESH, refresh)));
+    secure(response.headers_mut(), &policy(&page.nonce, merchant));
     response
 }
 

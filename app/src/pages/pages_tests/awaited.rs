@@ -27,6 +27,26 @@ fn n3_a_hold_is_looked_at_again_without_scripts_but_seldom() {
     assert_eq!(open(IntentState::Declined).read_again_s(), None);
 }
 
+/// A reload takes away what is typed and the place of the keyboard: where scripts run there is none.
+#[test]
+fn n2_a_page_to_read_is_read_anew_only_where_no_script_looks_again() {
+    for (state, pause_s, script_s) in [
+        (IntentState::Created, Some(30), Some(30)),
+        (IntentState::Confirming, Some(30), Some(4)),
+        (IntentState::RequiresAction, Some(4), Some(4)),
+        (IntentState::NeedsReview, Some(60), Some(60)),
+        (IntentState::Succeeded, None, None),
+    ] {
+        let html = Page { mails: true, ..open(state) }.render_status();
+        let seconds = |start: &str| {
+            html.split_once(start).map(|(_, rest)| rest.split('"').next().unwrap().parse().unwrap())
+        };
+        assert_eq!(seconds("<noscript><meta http-equiv=\"refresh\" content=\""), pause_s, "{state:?}");
+        assert_eq!(seconds("data-pause=\""), script_s, "{state:?}");
+        assert_eq!(html.matches("http-equiv=\"refresh\"").count(), usize::from(pause_s.is_some()));
+    }
+}
+
 /// What the bank shows may not be what it was asked for: then it has answered.
 #[test]
 fn n2_an_unknown_result_is_not_said_to_be_silence() {

@@ -190,7 +190,10 @@ fn the_status_page_only_reads() {
         let html = open(state).render_status();
         assert!(html.contains(&format!("data-state=\"{}\"", state.as_str())));
         assert_eq!(html.matches("<script").count(), 1, "it writes times by the shopper's clock");
-        assert!(html.contains(&format!("<script nonce=\"n0nce\">{}", super::clock::SCRIPT)));
+        for script in [super::clock::SCRIPT, super::status::LOOK] {
+            assert!(html.contains(&format!("<script nonce=\"n0nce\">{script}</script>")));
+            assert!(!script.contains("</script"));
+        }
         assert!(!html.contains("cc-number"));
         let waits = [
             IntentState::Processing,

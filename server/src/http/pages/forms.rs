@@ -2,12 +2,7 @@
 //! Must never take a card: its fields have no names.
 
 use app::Notice;
-use axum::{
-    body::Body,
-    extract::State,
-    http::{HeaderValue, StatusCode},
-    response::Response,
-};
+use axum::{body::Body, extract::State, http::StatusCode, response::Response};
 use contract::{Amount, Customer, PaymentMethodInput, Submit};
 use engine::Released;
 use payment::{CheckoutId, IdError, IdempotencyKey, IntentId, MethodKind};
@@ -23,9 +18,6 @@ use crate::{
         checkouts, live, payment_intents, submit, terms,
     },
 };
-
-/// How long what was said of a form can be read before the page looks again.
-const NOTICE_READ_S: u32 = 30;
 
 /// The form of the payment page, as far as it has names.
 #[derive(Deserialize)]
@@ -133,7 +125,7 @@ impl Refusal {
 fn go_on(shown: Shown, notice: Notice) -> Response {
     let Shown { mut page, merchant, .. } = shown;
     page.notice = Some(notice);
-    document(&page, &merchant, page.render_pay(), None)
+    document(&page, &merchant, page.render_pay())
 }
 
 /// The same. Only where the order has not gone on: else the page to read tells how.
@@ -143,7 +135,7 @@ fn say(shown: Shown, notice: Notice, status: StatusCode, to_read: &str) -> Respo
     }
     let Shown { mut page, merchant, .. } = shown;
     page.notice = Some(notice);
-    let mut response = document(&page, &merchant, page.render_pay(), None);
+    let mut response = document(&page, &merchant, page.render_pay());
     *response.status_mut() = status;
     response
 }
@@ -152,7 +144,7 @@ fn say(shown: Shown, notice: Notice, status: StatusCode, to_read: &str) -> Respo
 fn no_email(shown: Shown, typed: String) -> Response {
     let Shown { mut page, merchant, .. } = shown;
     page.no_email = Some(typed);
-    let mut response = document(&page, &merchant, page.render_pay(), None);
+    let mut response = document(&page, &merchant, page.render_pay());
     *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
     response
 }
@@ -181,15 +173,14 @@ pub(in crate::http) async fn release(State(app): State<App>, Id(id): Id, address
         Ok((Released::Nothing, _)) => return see_other(&address.status_of(&id)),
         Err(error) => return message(&app, address.lang, &error),
     };
-    tell(shown, notice, &address.status_of(&id))
+    tell(shown, notice)
 }
 
-/// The status page with a word about the form that was sent. A reload would send it again: it looks at the page itself instead.
-fn tell(shown: Shown, notice: Notice, status: &str) -> Response {
+/// The status page with a word about the form that was sent. A reload would send it again: it looks at that page's own address instead.
+fn tell(shown: Shown, notice: Notice) -> Response {
     let Shown { mut page, merchant, .. } = shown;
     page.notice = Some(notice);
-    let refresh = format!("{NOTICE_READ_S};url={status}");
-    document(&page, &merchant, page.render_status(), HeaderValue::from_str(&refresh).ok())
+    document(&page, &merchant, page.render_status())
 }
 
 /// The form under "write to me".
@@ -238,9 +229,9 @@ pub(in crate::http) async fn again(
     body: Body,
 ) -> Response {
     let answered = match open_again(&app, &id, &address, body).await {
-        Err(error) if error.code() == Code::TooManyIntents => load(&app, &id, &address)
-            .await
-            .map(|shown| tell(shown, Notice::TooManyTries, &address.status_of(&id))),
+        Err(error) if error.code() == Code::TooManyIntents => {
+            load(&app, &id, &address).await.map(|shown| tell(shown, Notice::TooManyTries))
+        }
         // Whatever came of it, the page shows the true state.
         opened => opened.map(|()| see_other(&address.back_to(&id))),
     };
