@@ -8,7 +8,7 @@ use contract::{
 };
 use engine::Answers;
 use payment::{CanceledReason, Money, State, StateName, Timestamp};
-use store::{Answer, CheckoutRecord, IntentRecord, Story};
+use store::{Answer, ChargeRecord, CheckoutRecord, Fate, IntentRecord, Story};
 
 /// What is said of a decline that came without words.
 const ISSUER_DECLINED: &str = "The card was declined. No money was taken.";
@@ -87,8 +87,7 @@ pub(crate) fn checkout_with_charge(view: Checkout, story: &Story) -> Checkout {
 
 /// What the charge that paid the checkout took.
 fn charged(story: &Story) -> Option<Amount> {
-    let paying = story.charges.iter().find(|charge| !charge.extra)?;
-    Some(amount(paying.amount))
+    ChargeRecord::paying(&story.charges).map(|paying| amount(paying.amount))
 }
 
 pub(crate) fn status(status: payment::CheckoutStatus) -> CheckoutStatus {
@@ -159,11 +158,21 @@ pub(crate) fn with_progress(view: PaymentIntent, story: &Story) -> PaymentIntent
 
 /// An intent with what the charge that paid its checkout took, and with what becomes of those beyond it.
 pub(crate) fn with_charges(view: PaymentIntent, story: &Story) -> PaymentIntent {
-    let mut extras = story.charges.iter().filter(|charge| charge.extra).peekable();
-    let any = extras.peek().is_some();
-    let returned = extras.all(|charge| charge.refunded_minor >= charge.amount.minor());
-    let extra = if returned { ExtraCharge::Returned } else { ExtraCharge::ToBeReturned };
-    PaymentIntent { charged: charged(story), extra_charge: any.then_some(extra), ..view }
+    PaymentIntent { charged: charged(story), extra_charge: extra_charge(&story.charges), ..view }
+}
+
+/// What becomes of the charges beyond the one that pays.
+fn extra_charge(charges: &[ChargeRecord]) -> Option<ExtraCharge> {
+    let extras = || charges.iter().filter(|charge| charge.extra && charge.fate != Some(Fate::Kept));
+    extras().next()?;
+    Some(if extras().all(ChargeRecord::went_back) {
+        ExtraCharge::Returned
+    } else if ChargeRecord::paying(charges).is_some_and(ChargeRecord::went_back) {
+        // It may be all that pays: nobody is promised that it goes back, too.
+        ExtraCharge::InReview
+    } else {
+        ExtraCharge::ToBeReturned
+    })
 }
 
 /// An intent as its merchant may see it: with operation, attempts, external id and journal (R8, R24).

@@ -203,9 +203,10 @@ pub struct Decline {
 pub enum ExtraCharge {
     /// It is to be given back.
     ToBeReturned,
-    /// It was given back.
+    /// It went back, by us or without us.
     Returned,
-    /// No intent of the checkout asked for it, it only names the order: a person finds out whose it is. Client token only.
+    /// What had paid went back, and a person decides whether this pays; or, with a client token only, no intent of the checkout asked
+    /// for it, it only names the order, and a person finds out whose it is.
     InReview,
 }
 

@@ -7,7 +7,8 @@ use providers::{Account, Reply};
 use store::{ClaimLook, Claimed, Commit, Frozen, LookOf, Looking, Stage, StoreError, Tenant};
 
 use crate::{
-    Engine, EngineError, Seal, failpoint::failpoint, frozen::Content, observe::InHand, sweep::is_strange,
+    Engine, EngineError, Seal, failpoint::failpoint, follow_up::went_back, frozen::Content, observe::InHand,
+    sweep::is_strange,
 };
 
 /// What came of a look.
@@ -56,6 +57,13 @@ impl Engine {
                 if is_strange(&claimed.intent, &claimed.operation, &id, &seen) {
                     // No question of its own will find that money.
                     self.put_strange(tenant, &id, seen.clone(), true).await?;
+                }
+                if went_back(&seen) || claimed.intent.state.is_terminal() {
+                    let standing =
+                        self.store.standing(tenant.clone(), id.clone(), object.clone(), None).await?;
+                    if let Some(charge) = standing.charge {
+                        self.note_fate(&charge, &seen, "asked").await?;
+                    }
                 }
                 hand.observe(seen, "asked")?;
                 Looked::Saw(status)

@@ -296,6 +296,9 @@ impl Engine {
         let (tenant, account) = (reading.tenant, reading.id);
         let (object, named) = (seen.object.clone(), seen.intent);
         let standing = self.store.standing(tenant.clone(), account.clone(), object, named).await?;
+        if let Some(charge) = &standing.charge {
+            self.note_fate(charge, &seen, "found by the sweep").await?;
+        }
         match &standing.intent {
             Some((intent, operation)) if !is_strange(intent, operation, account, &seen) => {
                 let id = intent.id;

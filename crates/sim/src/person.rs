@@ -2,7 +2,7 @@
 
 use engine::Verdict;
 use payment::{IntentId, OperationKind};
-use store::{CheckoutRecord, OperationRecord, Stage, StrangerRecord, Task};
+use store::{ChargeRecord, CheckoutRecord, OperationRecord, Stage, StrangerRecord, Task};
 
 use crate::{bank::Status, check::Broken, task::Job, world::World};
 
@@ -32,11 +32,29 @@ impl World {
         if let Some(operation) = in_review {
             return Some(self.word_about(operation));
         }
-        let open = |charge: &&store::ChargeRecord| {
-            charge.extra && charge.reserved_minor + charge.refunded_minor < charge.amount.minor()
-        };
+        let open = |charge: &&ChargeRecord| charge.is_open_extra() && charge.left_minor() > 0;
         let extra = self.rows.charges.values().find(open)?;
-        Some((extra.object.to_string(), Verdict::RefundExtra))
+        let verdict = if !self.lies_there(extra) {
+            Verdict::NotCharged
+        } else if self.payer_is_gone(extra) {
+            Verdict::Charged(extra.object.clone())
+        } else {
+            Verdict::RefundExtra
+        };
+        Some((extra.object.to_string(), verdict))
+    }
+
+    /// Whether the bank has the money of a charge.
+    fn lies_there(&self, charge: &ChargeRecord) -> bool {
+        let object = self.bank.objects.iter().find(|object| object.id == charge.object);
+        let returned = self.bank.returned(&charge.object) >= charge.amount.minor();
+        object.is_some_and(|object| object.status == Status::Succeeded) && !returned
+    }
+
+    fn payer_is_gone(&self, extra: &ChargeRecord) -> bool {
+        let of_it = self.rows.charges.values().filter(|charge| charge.checkout == extra.checkout);
+        let charges: Vec<_> = of_it.cloned().collect();
+        ChargeRecord::paying(&charges).is_some_and(|paying| !self.lies_there(paying))
     }
 
     fn word_about(&self, operation: &OperationRecord) -> (String, Verdict) {

@@ -9,9 +9,9 @@ use payment::{CheckoutId, Holder, IntentId, ObjectId, OperationId, OrderId, Prov
 use crate::{
     ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Doubt, Expired,
     GatedAccount, IntentRecord, KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent,
-    OpenedCheckout, OpenedFollowUp, OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem,
-    Standing, Start, Store, StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tables,
-    Tenant, flows, tables::Abort,
+    OpenedCheckout, OpenedFollowUp, OpenedIntent, OperationRecord, PutFate, Resolution, Review, ReviewId,
+    ReviewItem, Standing, Start, Store, StoreError, Story, StrangerRecord, SubmitCommand, Submitted,
+    SweepRow, Tables, Tenant, flows, tables::Abort,
 };
 
 /// A transaction's body. It may run more than once, so it must be a function of the rows alone.
@@ -172,6 +172,10 @@ impl<B: Backend> Store for B {
 
     async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError> {
         self.read(flow!(limit, flows::review::open_extras)).await
+    }
+
+    async fn put_fate(&self, command: PutFate) -> Result<bool, StoreError> {
+        self.write(flow!(command, flows::review::put_fate)).await
     }
 
     async fn review(&self, limit: u32) -> Result<Review, StoreError> {

@@ -15,7 +15,7 @@ use crate::{CheckoutRecord, Frozen, IntentRecord, Tenant};
 
 pub use claim::{Asked, Change, Charge, ClaimDue, ClaimLook, Claimed, Commit, Committed, LookOf, Looking};
 pub use follow_up::{OpenFollowUp, OpenedFollowUp};
-pub use review::{GatedAccount, Review, ReviewId, ReviewItem, Standing, Start};
+pub use review::{GatedAccount, PutFate, Review, ReviewId, ReviewItem, Standing, Start};
 
 /// Stands in a stored answer where a client token was: a byte that JSON never contains. Tables hold no usable secret.
 pub const BLANK: u8 = 0x1a;

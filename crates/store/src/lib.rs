@@ -2,6 +2,7 @@
 //! database. [`Directory`] knows the merchants. Nothing remote is ever awaited here, and only this crate names sqlx.
 
 mod backend;
+mod charges;
 mod commands;
 mod directory;
 mod effects;
@@ -19,11 +20,12 @@ use async_trait::async_trait;
 use payment::{CheckoutId, Holder, IntentId, ObjectId, OperationId, OrderId, ProviderAccount, Timestamp};
 
 pub use backend::{Backend, Flow};
+pub use charges::{ChargeRecord, Fate};
 pub use commands::{
     Answer, Asked, BLANK, Change, Charge, ClaimDue, ClaimLook, Claimed, Commit, Committed, Expired,
     GatedAccount, KeyUse, KnownKey, LookOf, Looking, NewIds, OpenCheckout, OpenFollowUp, OpenIntent,
-    OpenedCheckout, OpenedFollowUp, OpenedIntent, Render, Review, ReviewId, ReviewItem, Standing, Start,
-    SubmitCommand, Submitted, Terms,
+    OpenedCheckout, OpenedFollowUp, OpenedIntent, PutFate, Render, Review, ReviewId, ReviewItem, Standing,
+    Start, SubmitCommand, Submitted, Terms,
 };
 pub use directory::{ApiKeyKind, Caller, Directory, MerchantRecord, WebhookRecord};
 pub use effects::{
@@ -36,7 +38,7 @@ pub use inbox::{
 };
 pub use memory::MemoryStore;
 pub use records::{
-    AttemptRecord, ChargeRecord, CheckoutRecord, Doubt, FollowUp, Frozen, IntentRecord, JournalRecord, Lease,
+    AttemptRecord, CheckoutRecord, Doubt, FollowUp, Frozen, IntentRecord, JournalRecord, Lease,
     OperationRecord, Resolution, Stage, Story, StrangerRecord, Task, Tenant,
 };
 pub use rows::{Rows, Table};
@@ -147,13 +149,16 @@ pub trait Store: Inbox + Outbox + Send + Sync {
     async fn operation(&self, tenant: Tenant, id: OperationId)
     -> Result<Option<OperationRecord>, StoreError>;
 
-    /// Charges of checkouts that were paid already, not refunded in full, up to `limit`, oldest first.
+    /// Charges of checkouts that were paid already, not refunded in full and without another fate, up to `limit`, oldest first.
     async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError>;
+
+    /// What became of a charge otherwise than by a refund; false if something came between, or a refund of it is under way.
+    async fn put_fate(&self, command: PutFate) -> Result<bool, StoreError>;
 
     /// What stands before a person, up to `limit` of each kind.
     async fn review(&self, limit: u32) -> Result<Review, StoreError>;
 
-    /// What of that id stands before a person.
+    /// What of that id stands before a person; of an extra that has a fate, that.
     async fn review_item(&self, id: ReviewId) -> Result<Option<ReviewItem>, StoreError>;
 
     /// A checkout with its newest intent.

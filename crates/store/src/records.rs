@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use crate::NewIds;
+use crate::{ChargeRecord, NewIds};
 use payment::{
     AttemptId, Awaits, Capture, CheckoutId, CheckoutStatus, Holder, IntentId, JournalHash, JournalLine,
     MerchantId, MethodKind, Mode, Money, ObjectId, OperationId, OperationKind, OperationState, OrderId,
@@ -282,31 +282,6 @@ pub struct JournalRecord {
     pub line: JournalLine,
     /// Its hash in the chain.
     pub hash: JournalHash,
-}
-
-/// An object that took money.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ChargeRecord {
-    /// Whose.
-    pub tenant: Tenant,
-    /// Taken by this account.
-    pub account: ProviderAccount,
-    /// The object.
-    pub object: ObjectId,
-    /// For this checkout.
-    pub checkout: CheckoutId,
-    /// By this intent.
-    pub intent: IntentId,
-    /// How much.
-    pub amount: Money,
-    /// Whether the checkout had been paid before.
-    pub extra: bool,
-    /// How much of it is being refunded, minor units.
-    pub reserved_minor: i64,
-    /// How much of it was refunded, minor units.
-    pub refunded_minor: i64,
-    /// When we learned it.
-    pub at: Timestamp,
 }
 
 /// An object that took money in a merchant's account, or may, and that no intent of ours made.

@@ -56,7 +56,7 @@ fn what_waits_is_listed_shown_and_ended_in_words() {
             "Payment of 1500.00 RUB for order A-1: was it taken?",
             "The order takes no other payment until this ends",
             "The refund of 500.00 RUB on",
-            "The shopper paid twice. Given back so far: nothing",
+            "The shopper paid twice, as far as is known. Given back so far: nothing",
             "It names order D-4, for which nothing is sent",
             "payonce review show ID",
         ],

@@ -1,6 +1,7 @@
 //! An order that is paid twice at the provider, or with another sum: what its page and its merchant are told of it.
 
 use engine::{Grounds, Resolved, Verdict};
+use payment::ObjectId;
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -101,6 +102,40 @@ async fn fault_49_a_second_charge_is_told_and_nobody_is_thanked_for_one() {
     .await;
     for html in pages(&world, &checkout).await {
         assert!(html.contains("it was given back") && !html.contains("Charged once"));
+    }
+}
+
+/// The bank takes back what had paid; a person lets the extra pay.
+#[tokio::test]
+async fn n5_of_an_extra_that_may_be_all_that_pays_nobody_is_promised_a_return_and_once_it_pays_it_is_none() {
+    let world = World::with(Setup { notified: true, ..Setup::default() }).await;
+    let checkout = world.checkout("1").await;
+    let paid = world.pay(&checkout, GOOD).await.expect(200).json();
+    let id = &checkout["payment_intent"]["id"];
+    let extra = charge_again(&world, &checkout).await;
+    eventually("the second charge is known", || async {
+        (world.intent(id).await["extra_charge"] == "to_be_returned").then_some(())
+    })
+    .await;
+    let first = world.intent(id).await["provider"]["object_id"].clone();
+    let refund = json!({ "payment_id": first, "amount": checkout["amount"] });
+    let made = world.client.post(format!("{}/v3/refunds", world.bank.url));
+    let made = made.basic_auth("100500", Some(ACCOUNT_SECRET)).header("Idempotence-Key", "by-hand");
+    assert_eq!(made.json(&refund).send().await.unwrap().status(), 200);
+    let grounds = Grounds { reason: "seen in the dashboard".to_owned(), evidence: None };
+    let resolve = async |verdict| world.engine.resolve(&extra, verdict, &grounds).await.unwrap();
+    assert!(matches!(resolve(Verdict::RefundExtra).await, Resolved::Refused(_)));
+    assert_eq!(world.intent(id).await["extra_charge"], "in_review");
+    for html in pages(&world, &checkout).await {
+        assert!(html.contains("someone at the shop is looking into it") && !html.contains("Charged once"));
+    }
+    let object = ObjectId::parse(&extra).unwrap();
+    let resolved = resolve(Verdict::Charged(object)).await;
+    assert!(matches!(resolved, Resolved::Done(_)), "{resolved:?}");
+    let kept = world.intent(id).await;
+    assert_eq!((&kept["extra_charge"], &kept["charged"]), (&Value::Null, &paid["amount"]), "{kept}");
+    for html in pages(&world, &checkout).await {
+        assert!(html.contains("data-state=\"succeeded\"") && html.contains("Charged once"));
     }
 }
 

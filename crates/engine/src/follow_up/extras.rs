@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 
 use payment::{
-    Anomaly, NotExecutedReason, ObjectId, ObjectStatus, OperationEvent, OperationKind, ProviderAccount,
+    Anomaly, NotExecutedReason, ObjectId, ObjectStatus, Observation, OperationEvent, OperationKind,
+    ProviderAccount,
 };
 use providers::Reply;
-use store::{ChargeRecord, Claimed, FollowUp, OpenedFollowUp, Story, Task, Tenant};
+use store::{
+    ChargeRecord, Claimed, Fate, FollowUp, OpenedFollowUp, PutFate, StoreError, Story, Task, Tenant,
+};
 
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, observe::status_words};
 
 /// Most extras given back in one go.
 const EXTRAS_AT_ONCE: u32 = 1_000;
@@ -51,7 +54,7 @@ impl Engine {
             match self.payer(&story, &charge).await? {
                 Payer::Stands => {}
                 Payer::Silent => continue,
-                doubtful @ (Payer::OtherSum | Payer::Gone | Payer::OutOfReach) => {
+                doubtful @ (Payer::OtherSum | Payer::CameBack | Payer::Gone | Payer::OutOfReach) => {
                     out_of_reach.put(&charge, doubtful.words());
                     continue;
                 }
@@ -83,10 +86,12 @@ impl Engine {
         let mut charges = story.charges.iter();
         let target =
             charges.find(|charge| charge.object == follow_up.target && Some(&charge.account) == account);
-        let Some(extra) = target.filter(|charge| charge.extra) else { return Ok(None) };
+        let Some(extra) = target.filter(|charge| charge.extra && charge.fate != Some(Fate::Kept)) else {
+            return Ok(None);
+        };
         let payer = self.payer(&story, extra).await?;
         let event = match payer {
-            Payer::Stands | Payer::OtherSum | Payer::OutOfReach => return Ok(None),
+            Payer::Stands | Payer::OtherSum | Payer::CameBack | Payer::OutOfReach => return Ok(None),
             Payer::Gone => {
                 OperationEvent::Rejected { code: "withheld".to_owned(), message: payer.words().to_owned() }
             }
@@ -98,40 +103,87 @@ impl Engine {
     /// What became of the money that paid an order, for which an extra was taken too. It may be long ago, and what was done with it in
     /// the provider's dashboard nobody has to have told us: it is asked for. Where it is gone, the extra may be all there is.
     pub(crate) async fn payer(&self, story: &Story, extra: &ChargeRecord) -> Result<Payer, EngineError> {
-        for paying in story.charges.iter().filter(|charge| !charge.extra) {
-            if paying.amount != extra.amount {
-                return Ok(Payer::OtherSum);
-            }
-            let own = self.story(&paying.tenant, paying.intent).await?;
-            if is_told(&own, Anomaly::Reversed) {
-                return Ok(Payer::Gone);
-            }
-            let Some((account, ..)) = self.account_of_charge(&own, paying).await? else {
-                return Ok(Payer::OutOfReach);
-            };
-            match self.provider.query(&account, &paying.object).await {
-                Reply::Object(seen) if seen.status == ObjectStatus::Succeeded && !seen.given_back => {
-                    if seen.amount != extra.amount {
-                        return Ok(Payer::OtherSum);
+        let Some(paying) = ChargeRecord::paying(&story.charges) else { return Ok(Payer::Stands) };
+        let own = self.story(&paying.tenant, paying.intent).await?;
+        let was_reversed = is_told(&own, Anomaly::Reversed);
+        let unasked = |why| if was_reversed { Payer::Gone } else { why };
+        let Some((account, ..)) = self.account_of_charge(&own, paying).await? else {
+            return Ok(unasked(Payer::OutOfReach));
+        };
+        Ok(match self.provider.query(&account, &paying.object).await {
+            Reply::Object(seen) => {
+                self.note_fate(paying, &seen, "asked").await?;
+                if went_back(&seen) || seen.status != ObjectStatus::Succeeded {
+                    if !was_reversed {
+                        self.look(&paying.tenant, paying.intent, &paying.object).await?;
                     }
-                }
-                Reply::Object(_) => {
-                    self.look(&paying.tenant, paying.intent, &paying.object).await?;
-                    return Ok(Payer::Gone);
-                }
-                // In the extra's own account it would keep the refund from being done, too.
-                Reply::NotExecuted { reason: NotExecutedReason::NotAuthorized, .. }
-                    if paying.account != extra.account =>
-                {
-                    return Ok(Payer::OutOfReach);
-                }
-                Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
-                    return Ok(Payer::Silent);
+                    Payer::Gone
+                } else if was_reversed {
+                    Payer::CameBack
+                } else if paying.amount != extra.amount || seen.amount != extra.amount {
+                    Payer::OtherSum
+                } else {
+                    Payer::Stands
                 }
             }
-        }
-        Ok(Payer::Stands)
+            // In the extra's own account it would keep the refund from being done, too.
+            Reply::NotExecuted { reason: NotExecutedReason::NotAuthorized, .. }
+                if paying.account != extra.account =>
+            {
+                unasked(Payer::OutOfReach)
+            }
+            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                unasked(Payer::Silent)
+            }
+        })
     }
+
+    /// Writes down what the provider's word makes of a charge that is known: that its money went back by somebody else's doing, or that
+    /// it is there again. What a refund of ours may have done is that one's to tell.
+    pub(crate) async fn note_fate(
+        &self,
+        charge: &ChargeRecord,
+        seen: &Observation,
+        evidence: &str,
+    ) -> Result<(), EngineError> {
+        let fate = match charge.fate {
+            None | Some(Fate::Kept) if went_back(seen) && !charge.went_back() => Some(Fate::Returned),
+            Some(Fate::Returned) if seen.status == ObjectStatus::Succeeded && !seen.given_back => None,
+            None | Some(Fate::Kept | Fate::Returned) => return Ok(()),
+        };
+        if charge.reserved_minor == 0 {
+            self.put_fate(charge, fate, format!("{evidence}: {}", fate_words(seen))).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes a charge's fate down; whether it is so now.
+    pub(crate) async fn put_fate(
+        &self,
+        charge: &ChargeRecord,
+        fate: Option<Fate>,
+        evidence: String,
+    ) -> Result<bool, EngineError> {
+        let command = PutFate { charge: charge.clone(), fate, evidence };
+        let put = match self.store.put_fate(command.clone()).await {
+            // It may be there: then it is so.
+            Err(StoreError::Unknown(_)) => self.store.put_fate(command).await,
+            other => other,
+        };
+        self.changes.changed(&charge.tenant, charge.intent);
+        Ok(put?)
+    }
+}
+
+/// Whether the provider shows that an object's money is the shopper's again.
+pub(crate) fn went_back(seen: &Observation) -> bool {
+    matches!(seen.status, ObjectStatus::Ended(_)) || seen.given_back
+}
+
+/// What shows that it did, or did not.
+pub(crate) fn fate_words(seen: &Observation) -> String {
+    let given_back = if seen.given_back { ", and all of it was given back" } else { "" };
+    format!("object {} is {}{given_back}", seen.object, status_words(&seen.status))
 }
 
 /// What a refund of other money for its order rests on.
@@ -141,6 +193,8 @@ pub(crate) enum Payer {
     Stands,
     /// It is another sum than the extra: which of them is wrong?
     OtherSum,
+    /// It lies at the provider, which had shown that it was taken back.
+    CameBack,
     /// It was taken back, or given back: the extra may be all there is.
     Gone,
     /// Nobody here has the credentials of its account.
@@ -154,6 +208,7 @@ impl Payer {
         match self {
             Self::Stands => "the money that paid the order lies at the provider",
             Self::OtherSum => "what paid the order is another sum, and may be the wrong one",
+            Self::CameBack => "the money that paid the order was taken back, and is there again",
             Self::Gone => "the money that paid the order was taken back or given back",
             Self::OutOfReach => "nobody here can ask about the money that paid the order",
             Self::Silent => "the provider does not show the money that paid the order now",

@@ -9,7 +9,7 @@ use providers::{Reply, Span};
 use store::{Claimed, Commit, FollowUp, Stage};
 
 pub use self::extras::OutOfReach;
-pub(crate) use self::extras::{Payer, is_told};
+pub(crate) use self::extras::{Payer, fate_words, is_told, went_back};
 use self::hand::FollowUpInHand;
 pub(crate) use self::open::Known;
 use crate::{

@@ -4,7 +4,9 @@ use payment::{
     IntentId, Money, ObjectId, OperationId, OperationKind, ProviderAccount, RefundObservation, State,
 };
 use providers::{Account, Encoded, RefundRequest};
-use store::{ChargeRecord, Frozen, OpenFollowUp, OpenedFollowUp, OperationRecord, StoreError, Story, Tenant};
+use store::{
+    ChargeRecord, Fate, Frozen, OpenFollowUp, OpenedFollowUp, OperationRecord, StoreError, Story, Tenant,
+};
 
 use crate::{Engine, EngineError, Seal, failpoint::failpoint, frozen::Content};
 
@@ -17,6 +19,8 @@ struct Wanted {
     /// The payment it acts on.
     target: ObjectId,
     amount: Option<Money>,
+    /// Whether it is meant for an extra that nothing became of.
+    of_open_extra: bool,
     reason: String,
 }
 
@@ -31,7 +35,12 @@ impl Engine {
         reason: String,
     ) -> Result<OpenedFollowUp, EngineError> {
         let (_, found) = self.reread(tenant, intent).await?;
+        let story = self.story(tenant, intent).await?;
+        let kept =
+            story.charges.iter().find(|charge| charge.fate == Some(Fate::Kept) && charge.intent == intent);
         let target = match (&found.state, kind) {
+            // What paid before it went back.
+            (_, OperationKind::Refund) if let Some(kept) = kept => kept.object.clone(),
             (State::Authorized { object }, OperationKind::Capture | OperationKind::Cancel)
             | (State::RequiresAction { object, .. }, OperationKind::Cancel)
             | (State::Succeeded { object, .. }, OperationKind::Refund) => object.clone(),
@@ -49,13 +58,12 @@ impl Engine {
                 _,
             ) => return Ok(OpenedFollowUp::NotNow),
         };
-        let story = self.story(tenant, intent).await?;
         let own = story.charges.iter().find(|charge| charge.intent == intent && charge.object == target);
         let known = match own {
             Some(charge) => self.account_of_charge(&story, charge).await?,
             None => Some(self.paid_to(tenant, &story.operation).await?),
         };
-        let wanted = Wanted { kind, target, amount, reason };
+        let wanted = Wanted { kind, target, amount, of_open_extra: false, reason };
         self.open_on(tenant, intent, known, wanted).await
     }
 
@@ -76,13 +84,13 @@ impl Engine {
         charge: &ChargeRecord,
         reason: String,
     ) -> Result<OpenedFollowUp, EngineError> {
-        let left_minor = charge.amount.minor() - charge.reserved_minor - charge.refunded_minor;
-        let Ok(amount) = Money::from_minor(left_minor, charge.amount.currency()) else {
+        let Ok(amount) = Money::from_minor(charge.left_minor(), charge.amount.currency()) else {
             return Ok(OpenedFollowUp::Exceeds { left_minor: 0 });
         };
         let known = self.account_of_charge(story, charge).await?;
         let target = charge.object.clone();
-        let wanted = Wanted { kind: OperationKind::Refund, target, amount: Some(amount), reason };
+        let (kind, of_open_extra) = (OperationKind::Refund, charge.extra);
+        let wanted = Wanted { kind, target, amount: Some(amount), of_open_extra, reason };
         self.open_on(&charge.tenant, charge.intent, known, wanted).await
     }
 
@@ -108,7 +116,7 @@ impl Engine {
         let (Some(known), Some(encoded)) = (known, self.encoded(ids.operation, &wanted)) else {
             return Ok(OpenedFollowUp::NotNow);
         };
-        let Wanted { kind, target, amount, reason } = wanted;
+        let Wanted { kind, target, amount, of_open_extra, reason } = wanted;
         let command = OpenFollowUp {
             tenant: tenant.clone(),
             intent,
@@ -121,6 +129,7 @@ impl Engine {
             // One without keys is never re-sent to; none of ours is without.
             execute_ms: self.provider.resend_window_ms().unwrap_or(0),
             made: None,
+            of_open_extra,
             reason,
         };
         self.write_follow_up(command).await
@@ -147,6 +156,7 @@ impl Engine {
             frozen: self.frozen_in(known, &charge.tenant, charge.intent, never_sent),
             execute_ms: 0,
             made: Some(seen.object),
+            of_open_extra: charge.extra,
             reason,
         };
         self.write_follow_up(command).await

@@ -1,11 +1,18 @@
-//! Money that was taken for an order that had been paid: it is given back by us, or was by somebody else.
+//! Money that was taken for an order that had been paid: it is given back by us, or went back without us; or it pays now, because what
+//! had paid went back.
 
-use payment::{Money, ObjectId, OperationId, RefundStatus};
+use payment::{Money, ObjectId, ObjectStatus, OperationId, RefundStatus};
 use providers::Reply;
-use store::{ChargeRecord, OpenedFollowUp};
+use store::{ChargeRecord, Fate, OpenedFollowUp};
 
-use super::{Grounds, Resolved, Verdict, done, follow_up::refund_words, refused};
-use crate::{Engine, EngineError, follow_up::Payer};
+use super::{
+    Grounds, HELD, NOT_SHOWN, Resolved, Verdict, done, follow_up::refund_words, known::is_turned_away,
+    refused,
+};
+use crate::{
+    Engine, EngineError,
+    follow_up::{Payer, fate_words, went_back},
+};
 
 impl Engine {
     pub(super) async fn resolve_extra(
@@ -14,13 +21,112 @@ impl Engine {
         verdict: Verdict,
         grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
-        match verdict {
-            Verdict::RefundExtra => self.give_back(charge, grounds).await,
-            Verdict::Executed(refund) => self.judge_given_back(charge, &refund, grounds).await,
-            Verdict::Charged(_) | Verdict::NotCharged | Verdict::NotExecuted => refused(
-                "an extra charge is ended by --refund-extra, or by --executed REFUND where somebody else gave it back",
-            ),
+        let object = &charge.object;
+        match (verdict, charge.fate) {
+            (Verdict::Charged(named), Some(Fate::Kept)) if named == *object => done(kept(charge)),
+            (Verdict::NotCharged, Some(Fate::Returned)) => done(returned(charge)),
+            (_, Some(Fate::Kept)) => refused(format!("that is over: {}", kept(charge))),
+            (_, Some(Fate::Returned)) => refused(format!("that is over: {}", returned(charge))),
+            (Verdict::RefundExtra, None) => self.give_back(charge, grounds).await,
+            (Verdict::Executed(refund), None) => self.judge_given_back(charge, &refund, grounds).await,
+            (Verdict::Charged(named), None) if named == *object => self.keep(charge, grounds).await,
+            (Verdict::NotCharged, None) => self.judge_returned(charge, grounds).await,
+            (Verdict::Charged(_) | Verdict::NotExecuted, None) => refused(format!(
+                "an extra charge is ended by --refund-extra; by --executed REFUND where somebody else gave it back, --not-charged where \
+                 nothing of it is left, or --charged {object} where it pays now, since what had paid went back"
+            )),
         }
+    }
+
+    /// What had paid the order went back, and this is all that pays it: the shopper paid once. The order stays paid.
+    async fn keep(&self, charge: &ChargeRecord, grounds: &Grounds) -> Result<Resolved, EngineError> {
+        let object = &charge.object;
+        if charge.reserved_minor > 0 {
+            return refused(under_way(charge));
+        }
+        let story = self.story(&charge.tenant, charge.intent).await?;
+        let Some((account, ..)) = self.account_of_charge(&story, charge).await? else {
+            return refused(out_of_reach(charge));
+        };
+        match self.provider.query(&account, object).await {
+            Reply::Object(seen) if seen.status == ObjectStatus::Succeeded && !seen.given_back => {}
+            Reply::Object(seen) => {
+                return refused(format!("it pays nothing: {}", fate_words(&seen)));
+            }
+            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                return refused(NOT_SHOWN);
+            }
+        }
+        let shown = match (self.payer(&story, charge).await?, &grounds.evidence) {
+            (Payer::Gone, _) => "what had paid went back",
+            (Payer::OutOfReach, Some(_)) => "nobody here can ask about what had paid",
+            (Payer::OutOfReach, None) => {
+                return refused(
+                    "nobody here can ask about the money that paid the order: say by --evidence what shows that it went back",
+                );
+            }
+            (Payer::Stands | Payer::OtherSum | Payer::CameBack, _) => {
+                return refused(
+                    "the money that paid the order lies at the provider, so the shopper paid twice: give one of the two back",
+                );
+            }
+            (Payer::Silent, _) => {
+                return refused(
+                    "the provider does not show the money that paid the order now; try again later",
+                );
+            }
+        };
+        let evidence = format!("a person: object {object} pays the order, for {shown}: {grounds}");
+        self.put(charge, Fate::Kept, evidence).await
+    }
+
+    /// Nothing of it is left to be given back: the bank took it back, or somebody gave all of it back.
+    async fn judge_returned(
+        &self,
+        charge: &ChargeRecord,
+        grounds: &Grounds,
+    ) -> Result<Resolved, EngineError> {
+        if charge.reserved_minor > 0 {
+            return refused(under_way(charge));
+        }
+        let story = self.story(&charge.tenant, charge.intent).await?;
+        let reply = match self.account_of_charge(&story, charge).await? {
+            Some((account, ..)) => Some(self.provider.query(&account, &charge.object).await),
+            None => None,
+        };
+        let shown = match reply {
+            Some(Reply::Object(seen)) if went_back(&seen) => fate_words(&seen),
+            Some(Reply::Object(seen)) => {
+                return refused(format!("its money did not go back: {}", fate_words(&seen)));
+            }
+            // Whoever can look into that account has to say what he saw.
+            unasked if unasked.as_ref().is_none_or(is_turned_away) => match &grounds.evidence {
+                Some(_) => "nobody here can ask for it".to_owned(),
+                None => {
+                    return refused(
+                        "nobody here can ask the provider for it: say by --evidence what shows that its money went back",
+                    );
+                }
+            },
+            Some(_) | None => return refused(NOT_SHOWN),
+        };
+        let evidence = format!("a person: {shown}: {grounds}");
+        self.put(charge, Fate::Returned, evidence).await
+    }
+
+    async fn put(
+        &self,
+        charge: &ChargeRecord,
+        fate: Fate,
+        evidence: String,
+    ) -> Result<Resolved, EngineError> {
+        if !self.put_fate(charge, Some(fate), evidence).await? {
+            return refused(HELD);
+        }
+        done(match fate {
+            Fate::Kept => kept(charge),
+            Fate::Returned => returned(charge),
+        })
     }
 
     /// A person may know better than we what an extra is for, but not whether the money that paid still lies at the provider: of both
@@ -28,11 +134,11 @@ impl Engine {
     async fn give_back(&self, charge: &ChargeRecord, grounds: &Grounds) -> Result<Resolved, EngineError> {
         let story = self.story(&charge.tenant, charge.intent).await?;
         match self.payer(&story, charge).await? {
-            Payer::Stands | Payer::OtherSum | Payer::OutOfReach => {}
+            Payer::Stands | Payer::OtherSum | Payer::CameBack | Payer::OutOfReach => {}
             Payer::Gone => {
                 return refused(format!(
-                    "the money that paid the order was taken back or given back, so {} may be all that pays it; if it is to be given back \
-                     all the same, do so in the provider's dashboard, and end this by --executed REFUND",
+                    "the money that paid the order was taken back or given back, so {0} may be all that pays it: say --charged {0} if it \
+                     is to pay. If it is to be given back all the same, do so in the provider's dashboard, and end this by --executed REFUND",
                     charge.object
                 ));
             }
@@ -90,8 +196,24 @@ impl Engine {
 }
 
 fn left_of(charge: &ChargeRecord) -> Option<Money> {
-    let left_minor = charge.amount.minor() - charge.reserved_minor - charge.refunded_minor;
-    Money::from_minor(left_minor, charge.amount.currency()).ok()
+    Money::from_minor(charge.left_minor(), charge.amount.currency()).ok()
+}
+
+/// That it pays.
+fn kept(charge: &ChargeRecord) -> String {
+    format!("{} stays, and pays the order: what had paid it went back", charge.object)
+}
+
+/// That there is nothing to be given back.
+fn returned(charge: &ChargeRecord) -> String {
+    format!("{} went back to the shopper: nothing of it is given back by us", charge.object)
+}
+
+fn under_way(charge: &ChargeRecord) -> String {
+    format!(
+        "a refund of {} is not over: `payonce review show {}` tells how it stands; end it first",
+        charge.object, charge.object
+    )
 }
 
 /// The refund that was opened, or written down; else why not.

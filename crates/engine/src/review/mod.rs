@@ -17,6 +17,7 @@ pub use self::known::Unaskable;
 use crate::{Engine, EngineError};
 
 const HELD: &str = "the server is at work on it just now; try again in a moment";
+const NOT_SHOWN: &str = "the provider does not show it now; try again later";
 /// Most items of each kind that are listed. Any is found by its id.
 pub const MAX_REVIEW_ITEMS: u32 = 1_000;
 

@@ -4,13 +4,11 @@ use payment::{Money, ObjectStatus, Observation, OrderId};
 use providers::Reply;
 use store::{Change, Charge, CheckoutRecord, IntentRecord, LookOf, Looking, Resolution, StrangerRecord};
 
-use super::{Grounds, HELD, Resolved, Verdict, done, refused};
+use super::{Grounds, HELD, NOT_SHOWN, Resolved, Verdict, done, refused};
 use crate::{
     Engine, EngineError,
     observe::{InHand, status_words},
 };
-
-const NOT_SHOWN: &str = "the provider does not show it now; try again later";
 
 impl Engine {
     pub(super) async fn resolve_stranger(

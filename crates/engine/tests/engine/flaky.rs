@@ -13,8 +13,9 @@ use payment::{CheckoutId, Holder, IntentId, ObjectId, OperationId, OrderId, Prov
 use store::{
     ChargeRecord, CheckoutRecord, ClaimDue, ClaimLook, Claimed, Commit, Committed, Doubt, Expired,
     GatedAccount, IntentRecord, KeyUse, KnownKey, Looking, OpenCheckout, OpenFollowUp, OpenIntent,
-    OpenedCheckout, OpenedFollowUp, OpenedIntent, OperationRecord, Resolution, Review, ReviewId, ReviewItem,
-    Standing, Start, Store, StoreError, Story, StrangerRecord, SubmitCommand, Submitted, SweepRow, Tenant,
+    OpenedCheckout, OpenedFollowUp, OpenedIntent, OperationRecord, PutFate, Resolution, Review, ReviewId,
+    ReviewItem, Standing, Start, Store, StoreError, Story, StrangerRecord, SubmitCommand, Submitted,
+    SweepRow, Tenant,
 };
 
 /// Which transaction.
@@ -27,6 +28,7 @@ pub enum Call {
     Standing,
     Operation,
     ResolveStranger,
+    PutFate,
     Settle,
     AcceptNotice,
     SettleNotice,
@@ -229,6 +231,10 @@ impl Store for Flaky {
 
     async fn open_extras(&self, limit: u32) -> Result<Vec<ChargeRecord>, StoreError> {
         self.inner.open_extras(limit).await
+    }
+
+    async fn put_fate(&self, command: PutFate) -> Result<bool, StoreError> {
+        self.through(Call::PutFate, self.inner.put_fate(command)).await
     }
 
     async fn review(&self, limit: u32) -> Result<Review, StoreError> {

@@ -26,7 +26,7 @@ scenarios! {
     n5_a_refund_that_comes_to_nothing_pays_after_all,
     fault_23_after_a_restore_the_extra_that_was_given_back_does_not_pay_and_the_true_charge_stays,
     fault_23_after_a_restore_a_payment_that_was_given_back_holds_its_order,
-    n5_a_charge_that_we_know_stays_one_when_it_is_given_back_and_is_news_to_nobody,
+    n5_a_charge_that_we_know_stays_one_when_it_is_given_back_and_is_told_once,
     n5_another_object_that_was_given_back_says_nothing_of_one_that_waits,
 }
 
@@ -224,7 +224,7 @@ async fn fault_23_after_a_restore_a_payment_that_was_given_back_holds_its_order(
     assert_eq!((world.status(&offer).await, waiting(&engine).await.len()), (CheckoutStatus::Paid, 0));
 }
 
-async fn n5_a_charge_that_we_know_stays_one_when_it_is_given_back_and_is_news_to_nobody(world: World) {
+async fn n5_a_charge_that_we_know_stays_one_when_it_is_given_back_and_is_told_once(world: World) {
     let engine = world.engine();
     engine.start().await.unwrap();
     let paid = world.paying(&engine, "1").await;
@@ -235,7 +235,10 @@ async fn n5_a_charge_that_we_know_stays_one_when_it_is_given_back_and_is_news_to
     for (offer, state) in [(&paid, StateName::Succeeded), (&late, StateName::Declined)] {
         let object = object_of(&world, offer);
         world.all_is_given_back(&object);
-        let lines = world.journal(offer).await;
+        let mut lines = world.journal(offer).await;
+        lines.push(format!(
+            "charge_returned: found by the sweep: object {object} is succeeded, and all of it was given back"
+        ));
         for _ in 0..2 {
             let swept = engine.sweep_merchant(&world.merchant().await).await.unwrap();
             assert_eq!((swept.news, swept.strangers), (0, 0));

@@ -27,6 +27,8 @@ pub struct OpenFollowUp {
     pub execute_ms: i64,
     /// The provider's refund, where somebody else made it: it is done, and nothing is ever sent.
     pub made: Option<ObjectId>,
+    /// Whether it is meant for an extra: not once that has a fate.
+    pub of_open_extra: bool,
     /// Why, for the journal.
     pub reason: String,
 }

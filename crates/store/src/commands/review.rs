@@ -2,7 +2,9 @@
 
 use payment::{IntentId, ObjectId, OperationId, ProviderAccount};
 
-use crate::{ChargeRecord, CheckoutRecord, IntentRecord, OperationRecord, StrangerRecord, SweepRow, Tenant};
+use crate::{
+    ChargeRecord, CheckoutRecord, Fate, IntentRecord, OperationRecord, StrangerRecord, SweepRow, Tenant,
+};
 
 /// A server starts.
 #[derive(Clone, Debug)]
@@ -37,6 +39,17 @@ pub struct Standing {
     pub linked: Option<OperationRecord>,
 }
 
+/// What became of a charge.
+#[derive(Clone, Debug)]
+pub struct PutFate {
+    /// The charge, as it was seen.
+    pub charge: ChargeRecord,
+    /// Its fate; none where its money is there again.
+    pub fate: Option<Fate>,
+    /// What shows it, for the journal.
+    pub evidence: String,
+}
+
 /// Something that stands before a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewItem {
@@ -49,7 +62,7 @@ pub enum ReviewItem {
         /// The operation.
         operation: Box<OperationRecord>,
     },
-    /// Money taken for a checkout that was paid already.
+    /// Money taken for a checkout that was paid already; found by its id, also one that has a fate.
     Extra(Box<ChargeRecord>),
     /// Money that no intent of ours asked for.
     Stranger(Box<StrangerRecord>),

@@ -242,6 +242,7 @@ async fn charge(
             extra,
             reserved_minor: 0,
             refunded_minor: 0,
+            fate: None,
             at: now,
         };
         if tables.charge(&row.tenant, &row.account, &row.object).await?.is_some() {

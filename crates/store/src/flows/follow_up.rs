@@ -8,8 +8,8 @@ use planted::Fault;
 
 use super::{journal, promised, won};
 use crate::{
-    Change, FollowUp, IntentRecord, OpenFollowUp, OpenedFollowUp, OperationRecord, Stage, StoreError, Tables,
-    Task, tables::Abort,
+    Change, Fate, FollowUp, IntentRecord, OpenFollowUp, OpenedFollowUp, OperationRecord, Stage, StoreError,
+    Tables, Task, tables::Abort,
 };
 
 /// The flow.
@@ -83,7 +83,9 @@ async fn reserve(tables: &mut dyn Tables, command: &OpenFollowUp) -> Result<Opti
     let (Some(charge), Some(amount)) = (charge, command.amount) else {
         return Ok(Some(OpenedFollowUp::NotNow));
     };
-    let left_minor = charge.amount.minor() - charge.reserved_minor - charge.refunded_minor;
+    // What went back is not given back, nor what pays by now because it was taken twice before.
+    let ended = charge.fate == Some(Fate::Returned) || (command.of_open_extra && charge.fate.is_some());
+    let left_minor = if ended { 0 } else { charge.left_minor() };
     let too_much = amount.minor() > left_minor && !planted::is(Fault::RefundSumNotCompared);
     if amount.currency() != charge.amount.currency() || too_much {
         return Ok(Some(OpenedFollowUp::Exceeds { left_minor }));

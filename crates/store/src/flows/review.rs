@@ -1,9 +1,12 @@
-//! What stands before a person.
+//! What stands before a person, and what becomes of charges otherwise than by a refund.
 
 use payment::{ObjectId, OperationId};
 
-use super::promised;
-use crate::{ChargeRecord, Review, ReviewId, ReviewItem, StoreError, Tables, Tenant, tables::Abort};
+use super::{journal, promised, won};
+use crate::{
+    Change, ChargeRecord, Fate, PutFate, Review, ReviewId, ReviewItem, StoreError, Tables, Tenant,
+    tables::Abort,
+};
 
 /// Up to `limit` items of each kind, of every merchant.
 pub async fn list(tables: &mut dyn Tables, limit: &u32) -> Result<Review, Abort> {
@@ -47,11 +50,14 @@ pub async fn find(tables: &mut dyn Tables, id: &ReviewId) -> Result<Option<Revie
 }
 
 async fn money(tables: &mut dyn Tables, object: &ObjectId) -> Result<Option<ReviewItem>, Abort> {
-    if let Some(charge) = tables.open_extra(object).await? {
-        return Ok(Some(ReviewItem::Extra(Box::new(charge))));
+    let extra = tables.extra(object).await?;
+    if let Some(open) = extra.as_ref().filter(|extra| extra.fate.is_none()) {
+        return Ok(Some(ReviewItem::Extra(Box::new(open.clone()))));
     }
     let found = tables.open_stranger(object).await?;
-    Ok(found.map(|stranger| ReviewItem::Stranger(Box::new(stranger))))
+    let stranger = found.map(|stranger| ReviewItem::Stranger(Box::new(stranger)));
+    // Who says again what he said of an extra is answered again.
+    Ok(stranger.or_else(|| extra.map(|extra| ReviewItem::Extra(Box::new(extra)))))
 }
 
 async fn operation(tables: &mut dyn Tables, tenant: &Tenant, id: OperationId) -> Result<ReviewItem, Abort> {
@@ -65,7 +71,44 @@ async fn operation(tables: &mut dyn Tables, tenant: &Tenant, id: OperationId) ->
     })
 }
 
-/// Charges of checkouts that were paid already and that are not refunded in full.
+/// Charges of checkouts that were paid already, that are not refunded in full and that nothing else became of.
 pub async fn open_extras(tables: &mut dyn Tables, limit: &u32) -> Result<Vec<ChargeRecord>, Abort> {
     tables.open_extras(*limit).await
+}
+
+/// Writes a charge's fate down, if the charge still is what it was seen as and no refund of it is under way; whether that is its fate
+/// now. An extra that is kept takes the place of the one that was kept before: that one went back.
+pub async fn put_fate(tables: &mut dyn Tables, command: &PutFate) -> Result<bool, Abort> {
+    let PutFate { charge: seen, fate, evidence } = command;
+    promised(tables.lock_checkout(&seen.tenant, seen.checkout).await?, "a charge's checkout")?;
+    let charge = tables.charge(&seen.tenant, &seen.account, &seen.object).await?;
+    let charge = promised(charge, "a charge")?;
+    if charge.fate == *fate {
+        return Ok(true);
+    }
+    if charge != *seen || charge.reserved_minor > 0 || (*fate == Some(Fate::Kept) && !charge.extra) {
+        return Ok(false);
+    }
+    if *fate == Some(Fate::Kept) {
+        for before in tables.charges(&seen.tenant, seen.checkout).await? {
+            if before.fate == Some(Fate::Kept) {
+                let after = ChargeRecord { fate: Some(Fate::Returned), ..before.clone() };
+                won(tables.update_charge_fate(&after, &before).await?)?;
+            }
+        }
+    }
+    won(tables.update_charge_fate(&ChargeRecord { fate: *fate, ..charge.clone() }, &charge).await?)?;
+    let intent = promised(tables.intent(&charge.tenant, charge.intent).await?, "a charge's intent")?;
+    let (state, event) = (intent.state.name().as_str(), fate_event(*fate).to_owned());
+    let change = Change { from: state, event, to: state, evidence: evidence.clone() };
+    let now = tables.now().await?;
+    journal::append(tables, &charge.tenant, charge.intent, now, &[change]).await.map(|()| true)
+}
+
+fn fate_event(fate: Option<Fate>) -> &'static str {
+    match fate {
+        Some(Fate::Kept) => "extra_kept",
+        Some(Fate::Returned) => "charge_returned",
+        None => "charge_came_back",
+    }
 }

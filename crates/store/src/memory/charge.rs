@@ -6,13 +6,13 @@ use planted::Fault;
 
 use super::{Draft, refused};
 use crate::{
-    ChargeRecord, Rows, Tenant,
+    ChargeRecord, Fate, Rows, Tenant,
     tables::{Abort, ChargeTables},
 };
 
 impl Rows {
-    /// Oldest first.
-    fn open_extras(&self) -> impl Iterator<Item = &ChargeRecord> {
+    /// Those that were not refunded in full, oldest first.
+    fn extras(&self) -> impl Iterator<Item = &ChargeRecord> {
         let open = |row: &&ChargeRecord| row.extra && row.refunded_minor < row.amount.minor();
         let mut found: Vec<_> = self.charges.values().filter(open).collect();
         found.sort_by_key(|row| (row.at, &row.object));
@@ -54,11 +54,16 @@ impl ChargeTables for Draft {
     }
 
     async fn open_extras(&mut self, limit: u32) -> Result<Vec<ChargeRecord>, Abort> {
-        Ok(self.rows.open_extras().take(limit as usize).cloned().collect())
+        Ok(self.rows.extras().filter(|row| row.fate.is_none()).take(limit as usize).cloned().collect())
     }
 
-    async fn open_extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort> {
-        Ok(self.rows.open_extras().find(|row| row.object == *object).cloned())
+    async fn extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort> {
+        Ok(self
+            .rows
+            .extras()
+            .filter(|row| row.object == *object)
+            .min_by_key(|row| row.fate.is_some())
+            .cloned())
     }
 
     async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort> {
@@ -72,5 +77,20 @@ impl ChargeTables for Draft {
         let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
         let set = |found: &mut ChargeRecord| (found.reserved_minor, found.refunded_minor) = sums(row);
         Ok(self.rows.charges.change(&key, |found| sums(found) == sums(before), set))
+    }
+
+    async fn update_charge_fate(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort> {
+        if row.fate == Some(Fate::Kept) && !row.extra {
+            return Err(refused("charge").into());
+        }
+        let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
+        let kept = |other: &&ChargeRecord| {
+            other.checkout == row.checkout && other.object != row.object && other.fate == Some(Fate::Kept)
+        };
+        if row.fate == Some(Fate::Kept) && self.rows.charges.values().any(|other| kept(&other)) {
+            return Err(Abort::Raced);
+        }
+        let seen = |row: &ChargeRecord| (row.fate, row.reserved_minor, row.refunded_minor);
+        Ok(self.rows.charges.change(&key, |found| seen(found) == seen(before), |found| found.fate = row.fate))
     }
 }

@@ -9,11 +9,11 @@ use super::{
     session::unreadable,
     tables::{Done, money, scoped},
 };
-use crate::{ChargeRecord, StoreError, Tenant, tables::ChargeTables};
+use crate::{ChargeRecord, Fate, StoreError, Tenant, tables::ChargeTables};
 
 const INSERT: &str = "INSERT INTO charge (merchant_id, provider_account, provider_object_id, checkout_id, \
-     intent_id, amount_minor, currency, exponent, extra, reserved_minor, refunded_minor, at_ms) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+     intent_id, amount_minor, currency, exponent, extra, reserved_minor, refunded_minor, fate, at_ms) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
      ON CONFLICT (merchant_id, provider_account, provider_object_id) DO NOTHING";
 
 /// The mode is its checkout's.
@@ -21,7 +21,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT charge.merchant_id, checkout.mode, provider_account, provider_object_id, checkout_id, intent_id, \
-             charge.amount_minor, charge.currency, charge.exponent, extra, reserved_minor, refunded_minor, at_ms FROM charge \
+             charge.amount_minor, charge.currency, charge.exponent, extra, reserved_minor, refunded_minor, fate, at_ms FROM charge \
              JOIN checkout ON checkout.merchant_id = charge.merchant_id AND checkout.id = charge.checkout_id ",
             $rest
         )
@@ -35,16 +35,20 @@ const OF_CHECKOUT: &str = select!(
     "WHERE charge.merchant_id = $1 AND checkout.mode = $2 AND checkout_id = $3 ORDER BY at_ms, provider_object_id"
 );
 const OPEN_EXTRAS: &str = select!(
-    "WHERE extra = 1 AND refunded_minor < charge.amount_minor ORDER BY at_ms, provider_object_id LIMIT $1"
+    "WHERE extra = 1 AND refunded_minor < charge.amount_minor AND fate IS NULL ORDER BY at_ms, provider_object_id LIMIT $1"
 );
 
-const OPEN_EXTRA: &str = select!(
-    "WHERE extra = 1 AND refunded_minor < charge.amount_minor AND provider_object_id = $1 ORDER BY at_ms LIMIT 1"
+const EXTRA: &str = select!(
+    "WHERE extra = 1 AND refunded_minor < charge.amount_minor AND provider_object_id = $1 ORDER BY fate IS NOT NULL, at_ms LIMIT 1"
 );
 
 const UPDATE_SUMS: &str = "UPDATE charge SET reserved_minor = $1, refunded_minor = $2 \
      WHERE merchant_id = $3 AND provider_account = $4 AND provider_object_id = $5 AND reserved_minor = $6 \
      AND refunded_minor = $7";
+
+const UPDATE_FATE: &str = "UPDATE charge SET fate = $1 \
+     WHERE merchant_id = $2 AND provider_account = $3 AND provider_object_id = $4 AND coalesce(fate, '') = $5 \
+     AND reserved_minor = $6 AND refunded_minor = $7";
 
 #[async_trait]
 impl ChargeTables for SqlTables<'_> {
@@ -61,6 +65,7 @@ impl ChargeTables for SqlTables<'_> {
             i64::from(row.extra).into(),
             row.reserved_minor.into(),
             row.refunded_minor.into(),
+            row.fate.map(Fate::as_str).into(),
             row.at.0.into(),
         ]);
         self.one(INSERT, values).await
@@ -85,8 +90,8 @@ impl ChargeTables for SqlTables<'_> {
         self.all(OPEN_EXTRAS, vec![i64::from(limit).into()], read).await
     }
 
-    async fn open_extra(&mut self, object: &ObjectId) -> Done<Option<ChargeRecord>> {
-        self.first(OPEN_EXTRA, vec![object.as_str().into()], read).await
+    async fn extra(&mut self, object: &ObjectId) -> Done<Option<ChargeRecord>> {
+        self.first(EXTRA, vec![object.as_str().into()], read).await
     }
 
     async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Done<bool> {
@@ -100,6 +105,19 @@ impl ChargeTables for SqlTables<'_> {
             before.refunded_minor.into(),
         ];
         self.one(UPDATE_SUMS, values).await
+    }
+
+    async fn update_charge_fate(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Done<bool> {
+        let values = vec![
+            row.fate.map(Fate::as_str).into(),
+            row.tenant.merchant.as_str().into(),
+            row.account.as_str().into(),
+            row.object.as_str().into(),
+            before.fate.map_or("", Fate::as_str).into(),
+            before.reserved_minor.into(),
+            before.refunded_minor.into(),
+        ];
+        self.one(UPDATE_FATE, values).await
     }
 }
 
@@ -118,6 +136,7 @@ fn read(mut row: Row) -> Result<ChargeRecord, StoreError> {
         },
         reserved_minor: row.int()?,
         refunded_minor: row.int()?,
+        fate: row.parsed_opt(Fate::parse)?,
         at: Timestamp(row.int()?),
     })
 }

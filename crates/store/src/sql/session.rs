@@ -126,9 +126,18 @@ impl Row {
 
     /// The next column, parsed.
     pub(crate) fn parsed<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, StoreError> {
-        let text = self.text()?;
+        self.parsed_opt(parse)?.ok_or_else(|| unreadable("a TEXT is null"))
+    }
+
+    /// The same, or null.
+    pub(crate) fn parsed_opt<T>(
+        &mut self,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(text) = self.text_opt()? else { return Ok(None) };
         // The text may be personal; its length is enough to find the row.
         parse(&text)
+            .map(Some)
             .ok_or_else(|| unreadable(&format!("a text of {} bytes is none of this version's", text.len())))
     }
 }

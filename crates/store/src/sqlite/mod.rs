@@ -32,6 +32,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "fair queues", include_str!("../../../../migrations/0005_fair_queues.sql")),
     (6, "waiting strangers", include_str!("../../../../migrations/0006_waiting_strangers.sql")),
     (7, "own accounts", include_str!("../../../../migrations/0007_own_accounts.sql")),
+    (8, "fates", include_str!("../../../../migrations/0008_fates.sql")),
 ];
 
 /// How to open a database file.

@@ -20,10 +20,12 @@ pub trait ChargeTables: Send {
     ) -> Result<Option<ChargeRecord>, Abort>;
     /// A checkout's charges, oldest first.
     async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Result<Vec<ChargeRecord>, Abort>;
-    /// Extras that are not refunded in full, of every merchant.
+    /// Extras that are not refunded in full and that nothing else became of, of every merchant.
     async fn open_extras(&mut self, limit: u32) -> Result<Vec<ChargeRecord>, Abort>;
-    /// That extra, of whatever merchant, if it is not refunded in full; the oldest where accounts name theirs alike.
-    async fn open_extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort>;
+    /// That extra, of whatever merchant, if it is open, or if it has a fate; the oldest open one where accounts name theirs alike.
+    async fn extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort>;
     /// New sums, if they are still those of `before`.
     async fn update_charge_sums(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort>;
+    /// A new fate, if fate and sums are still those of `before`; one extra is kept per checkout.
+    async fn update_charge_fate(&mut self, row: &ChargeRecord, before: &ChargeRecord) -> Result<bool, Abort>;
 }

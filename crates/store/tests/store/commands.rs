@@ -201,6 +201,7 @@ pub fn cancel(intent: &IntentRecord, target: &str) -> OpenFollowUp {
 
 fn follow_up(intent: &IntentRecord, kind: OperationKind, target: &str) -> OpenFollowUp {
     OpenFollowUp {
+        of_open_extra: false,
         tenant: intent.tenant.clone(),
         intent: intent.id,
         operation: OperationId(uuid()),

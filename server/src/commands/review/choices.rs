@@ -38,22 +38,29 @@ pub(super) async fn of_payment(engine: &Engine, intent: &IntentRecord, story: &S
     for row in story.follow_ups.iter().filter(|row| row.stage == Stage::Review) {
         follow_up(engine, &mut choices, row).await?;
     }
-    let open = |charge: &&ChargeRecord| {
-        charge.extra && charge.reserved_minor + charge.refunded_minor < charge.amount.minor()
-    };
+    let gone = ChargeRecord::paying(&story.charges).is_some_and(ChargeRecord::went_back);
+    let open = |charge: &&ChargeRecord| charge.is_open_extra() && charge.left_minor() > 0;
     for charge in story.charges.iter().filter(open) {
         if engine.can_refund(charge).await? {
             let object = charge.object.as_str();
-            choices.offer(object, "--refund-extra", "give it back");
+            if !gone {
+                choices.offer(object, "--refund-extra", "give it back");
+            }
             let elsewhere =
                 "it was given back in the provider's dashboard, by this refund (the provider is asked first)";
             choices.offer(object, "--executed REFUND", elsewhere);
+            let returned = "nothing of it is left: all of it was given back, or the bank took it back (the provider is asked first)";
+            choices.offer(object, "--not-charged", returned);
+            let kept = "it stays, and pays the order: what had paid went back (the provider is asked first)";
+            choices.offer(object, &format!("--charged {object}"), kept);
         } else {
             choices.note(&format!(
                 "{} can be given back in the dashboard of account {} alone: nobody here has its secret any more",
                 charge.object,
                 charge.account.as_str()
             ));
+            let returned = "nothing of it is left: all of it was given back, or the bank took it back";
+            choices.offer(charge.object.as_str(), "--not-charged --evidence TEXT", returned);
         }
     }
     Ok(choices.text())

@@ -1,9 +1,9 @@
 //! What waits for a person: its id alone on a line, what is unknown, and what that means for the money.
 
-use std::fmt::Write;
+use std::{collections::HashSet, fmt::Write};
 
 use engine::{MAX_REVIEW_ITEMS, item_id};
-use payment::{OperationKind, State};
+use payment::{ObjectId, OperationKind, State};
 use store::{
     ChargeRecord, CheckoutRecord, EffectRecord, FollowUp, IntentRecord, Review, ReviewItem, StrangerRecord,
     Task,
@@ -12,9 +12,10 @@ use store::{
 use super::words;
 use crate::answers::rfc3339;
 
-/// The list, or that there is nothing on it; and which webhooks and mails did not arrive, or may not have.
-pub(super) fn text(review: &Review, undelivered: &[EffectRecord]) -> String {
-    let mut text = waiting(review);
+/// The list, or that there is nothing on it; and which webhooks and mails did not arrive, or may not have. Of an extra that is `alone`
+/// it is known that the money that paid went back.
+pub(super) fn text(review: &Review, alone: &HashSet<ObjectId>, undelivered: &[EffectRecord]) -> String {
+    let mut text = waiting(review, alone);
     if !undelivered.is_empty() {
         text.push_str(
             "\nWebhooks and mails that did not arrive, or may not have; nothing sends them again:\n",
@@ -27,7 +28,7 @@ pub(super) fn text(review: &Review, undelivered: &[EffectRecord]) -> String {
     text
 }
 
-fn waiting(review: &Review) -> String {
+fn waiting(review: &Review, alone: &HashSet<ObjectId>) -> String {
     let mut text = match (review.items.len(), review.more) {
         (0, false) => return "Nothing waits for a person.\n".to_owned(),
         (1, false) => "One thing waits for a person.\n".to_owned(),
@@ -38,20 +39,20 @@ fn waiting(review: &Review) -> String {
         ),
     };
     for item in &review.items {
-        let (what, meaning) = told(item);
+        let (what, meaning) = told(item, alone);
         let _infallible = write!(text, "\n{}\n  {what}\n  {meaning}\n", item_id(item));
     }
     text.push_str("\n`payonce review show ID` tells the whole story of one, and how it can be ended.\n");
     text
 }
 
-fn told(item: &ReviewItem) -> (String, String) {
+fn told(item: &ReviewItem, alone: &HashSet<ObjectId>) -> (String, String) {
     match item {
         ReviewItem::Operation { checkout, intent, operation } => match &operation.task {
             Task::Pay => payment(checkout, intent),
             Task::FollowUp(row) => follow_up(checkout, row),
         },
-        ReviewItem::Extra(charge) => extra(charge),
+        ReviewItem::Extra(charge) => extra(charge, alone.contains(&charge.object)),
         ReviewItem::Stranger(found) => stranger(found),
     }
 }
@@ -83,12 +84,17 @@ fn follow_up(checkout: &CheckoutRecord, row: &FollowUp) -> (String, String) {
     (what, meaning.to_owned())
 }
 
-fn extra(charge: &ChargeRecord) -> (String, String) {
+fn extra(charge: &ChargeRecord, alone: bool) -> (String, String) {
     let (amount, checkout) = (charge.amount, charge.checkout);
     let what = format!("{amount} taken on {} for {checkout}, which was paid already.", rfc3339(charge.at));
     let currency = amount.currency();
+    let twice = if alone {
+        "What had paid it went back since: this may be all that pays it."
+    } else {
+        "The shopper paid twice, as far as is known."
+    };
     let meaning = format!(
-        "The shopper paid twice. Given back so far: {}; on its way back: {}.",
+        "{twice} Given back so far: {}; on its way back: {}.",
         words::sum(charge.refunded_minor, currency),
         words::sum(charge.reserved_minor, currency)
     );

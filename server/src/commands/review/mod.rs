@@ -5,11 +5,12 @@ mod list;
 mod story;
 mod words;
 
-use std::process::ExitCode;
+use std::{collections::HashSet, process::ExitCode};
 
 use anyhow::{Context, Result, anyhow, bail};
 use engine::{Engine, Grounds, Resolved, Verdict};
 use payment::ObjectId;
+use store::{ChargeRecord, ReviewItem};
 
 use crate::{
     cli::{ReviewCommand, VerdictFlags},
@@ -47,7 +48,17 @@ pub async fn run(config: Config, command: ReviewCommand) -> Result<ExitCode> {
 
 async fn list(engine: &Engine) -> Result<ExitCode> {
     let undelivered = engine.store.undelivered_effects(MAX_UNDELIVERED).await?;
-    print!("{}", list::text(&engine.review().await?, &undelivered));
+    let review = engine.review().await?;
+    let mut alone = HashSet::new();
+    for item in &review.items {
+        if let ReviewItem::Extra(extra) = item
+            && let Some(story) = engine.store.story(extra.tenant.clone(), extra.intent).await?
+            && ChargeRecord::paying(&story.charges).is_some_and(ChargeRecord::went_back)
+        {
+            alone.insert(extra.object.clone());
+        }
+    }
+    print!("{}", list::text(&review, &alone, &undelivered));
     Ok(ExitCode::SUCCESS)
 }
 

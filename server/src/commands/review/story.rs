@@ -4,8 +4,8 @@ use anyhow::Result;
 use engine::Engine;
 use payment::{IntentId, OrderId, ReviewReason, State, Timestamp, UnknownReason};
 use store::{
-    ChargeRecord, CheckoutRecord, Doubt, EffectRecord, IntentRecord, OperationRecord, ReviewItem, Story,
-    StrangerRecord, Task, Tenant,
+    ChargeRecord, CheckoutRecord, Doubt, EffectRecord, Fate, IntentRecord, OperationRecord, ReviewItem,
+    Story, StrangerRecord, Task, Tenant,
 };
 
 use super::{choices, words};
@@ -236,7 +236,20 @@ fn money(lines: &mut Lines, charges: &[ChargeRecord], state: &State, doubt: Opti
             charge.intent,
             words::sum(charge.refunded_minor, currency),
             words::sum(charge.reserved_minor, currency),
-            if charge.extra { "  EXTRA: the order was paid already" } else { "" }
+            became(charge)
         ));
+    }
+}
+
+/// What a charge is beside a payment of its order.
+fn became(charge: &ChargeRecord) -> &'static str {
+    match (charge.extra, charge.fate) {
+        (false, None | Some(Fate::Kept)) => "",
+        (false, Some(Fate::Returned)) => "  WENT BACK at the provider, by no refund of ours",
+        (true, None) => "  EXTRA: the order was paid already",
+        (true, Some(Fate::Kept)) => "  EXTRA, and pays: what had paid went back",
+        (true, Some(Fate::Returned)) => {
+            "  EXTRA: the order was paid already; went back at the provider, by no refund of ours"
+        }
     }
 }

@@ -209,9 +209,13 @@ async fn n5_an_extra_is_given_back_by_a_persons_word_once(world: World) {
     let items = engine.review().await.unwrap().items;
     let [ReviewItem::Extra(extra)] = &items[..] else { panic!("{items:?}") };
     let id = item_id(&items[0]);
-    let wrong = [Verdict::Charged(extra.object.clone()), super::not_charged(), Verdict::NotExecuted];
-    for verdict in wrong {
-        refused(&world, &offer, &id, verdict, "--refund-extra, or by --executed REFUND").await;
+    let wrong = [
+        (Verdict::Charged(extra.object.clone()), "lies at the provider"),
+        (super::not_charged(), "its money did not go back"),
+        (Verdict::NotExecuted, "is ended by --refund-extra; by --executed REFUND"),
+    ];
+    for (verdict, part) in wrong {
+        refused(&world, &offer, &id, verdict, part).await;
     }
     let words = done(resolve(&engine, &id, Verdict::RefundExtra).await);
     assert!(words.contains("1500.00 RUB") && words.contains(&id), "{words}");

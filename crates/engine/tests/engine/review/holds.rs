@@ -2,7 +2,9 @@
 //! over by itself, it stands before a person.
 
 use engine::{Engine, IntentOutcome, Verdict};
-use payment::{CheckoutStatus, Ending, ObjectStatus, OperationKind, ReviewReason, State, StateName};
+use payment::{
+    CheckoutStatus, Ending, ObjectStatus, OperationKind, RefundStatus, ReviewReason, State, StateName,
+};
 
 use super::{Word, done, not_charged, object_of, refused, resolve, waiting};
 use crate::{
@@ -10,7 +12,7 @@ use crate::{
     follow_ups::{finish, open, ready_for, sum_of},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
     scenarios,
-    world::{DAY, EXECUTE_MS, MINUTE, Offer, World},
+    world::{DAY, EXECUTE_MS, MINUTE, Offer, World, rub},
 };
 
 scenarios! {
@@ -18,6 +20,7 @@ scenarios! {
     fault_49c_a_hold_that_was_taken_meanwhile_is_charged_by_a_persons_word,
     r12_a_hold_that_is_shown_waits_for_no_person_however_old,
     r12_a_hold_that_is_shown_again_is_held_again,
+    n5_a_hold_of_which_a_part_was_taken_and_given_back_is_no_strangers_money,
 }
 
 /// From the first send on: nothing is sent any more, the shopper has left the bank's page, the hold is over, and a day.
@@ -119,4 +122,21 @@ async fn r12_a_hold_that_is_shown_again_is_held_again(world: World) {
     let capture = open(&engine, &offer, OperationKind::Capture, sum_of(OperationKind::Capture)).await;
     finish(&world, &engine, &offer, capture.id).await;
     assert_eq!((world.status(&offer).await, world.bank.charges()), (CheckoutStatus::Paid, 1));
+}
+
+/// Both by hand, in the provider's dashboard; a person said that it took no money.
+async fn n5_a_hold_of_which_a_part_was_taken_and_given_back_is_no_strangers_money(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let offer = held(&world, &engine).await;
+    let (intent, object) = (offer.intent.id, object_of(&world, &offer));
+    world.bank.takes_part(&object, rub("100.00"));
+    engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    world.bank.gives_back_by_hand(&object, rub("100.00"), RefundStatus::Succeeded);
+    while world.state(&offer).await != StateName::NeedsReview {
+        world.wake(&engine, &offer).await;
+    }
+    done(resolve(&engine, intent, not_charged()).await);
+    assert_eq!(engine.sweep_merchant(&world.merchant().await).await.unwrap().strangers, 0);
+    assert_eq!((world.status(&offer).await, waiting(&engine).await.len()), (CheckoutStatus::Open, 0));
 }

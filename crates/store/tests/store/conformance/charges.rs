@@ -1,10 +1,15 @@
 //! Objects that took money: each is a row, the first pays the checkout, the others are extras.
 
-use payment::{CheckoutStatus, ProviderAccount, State};
-use store::{Charge, ChargeRecord, Committed};
+use payment::{CheckoutStatus, OperationState, ProviderAccount, State};
+use store::{
+    Charge, ChargeRecord, Committed, Fate, IntentRecord, OpenFollowUp, OpenedFollowUp, PutFate, ReviewId,
+    ReviewItem,
+};
 
 use crate::{
-    commands::{WAKE_MS, charge, declined, object, outcome, rub, succeeded, tenant},
+    commands::{
+        WAKE_MS, charge, declined, follow_up_outcome, object, outcome, refund, rub, succeeded, tenant,
+    },
     conformance::behaviours,
     world::World,
 };
@@ -16,6 +21,9 @@ behaviours!(
     r25_a_charge_that_pays_another_sum_than_the_checkouts_is_told,
     fault_15_several_charges_are_told_again_as_they_were,
     equal_objects_of_two_accounts_are_two_charges,
+    n5_a_charges_fate_is_written_over_what_was_seen_and_told_once,
+    n5_r23_what_has_a_fate_is_no_open_extra,
+    n5_one_extra_pays_in_the_place_of_another,
 );
 
 /// Object, sum and whether it is an extra, of each charge.
@@ -110,4 +118,78 @@ async fn equal_objects_of_two_accounts_are_two_charges(world: World) {
     twice.charges.push(Charge { account, ..charge(object("object-1")) });
     assert_eq!(world.commit(twice).await, (true, true));
     assert_eq!(world.story(claim.intent.id).await.charges.len(), 2);
+}
+
+/// An order that `object-1` paid, with extras.
+async fn charged(world: &World, extras: &[&str]) -> (IntentRecord, Vec<ChargeRecord>) {
+    let claim = world.sent("order-1").await;
+    let mut several = outcome(&claim, succeeded("object-1"));
+    several.charges.extend(extras.iter().map(|id| charge(object(id))));
+    assert_eq!(world.commit(several).await, (true, true));
+    (claim.intent.clone(), world.story(claim.intent.id).await.charges)
+}
+
+async fn put(world: &World, charge: &ChargeRecord, fate: Option<Fate>) -> bool {
+    let command = PutFate { charge: charge.clone(), fate, evidence: "a test says so".into() };
+    world.store.put_fate(command).await.unwrap()
+}
+
+/// What pays, and the fates of all.
+async fn fates(world: &World, intent: &IntentRecord) -> (String, Vec<Option<Fate>>) {
+    let charges = world.story(intent.id).await.charges;
+    let pays = ChargeRecord::paying(&charges).unwrap().object.to_string();
+    (pays, charges.iter().map(|charge| charge.fate).collect())
+}
+
+async fn n5_a_charges_fate_is_written_over_what_was_seen_and_told_once(world: World) {
+    let (intent, charges) = charged(&world, &["object-2"]).await;
+    let [paying, extra] = &charges[..] else { panic!("{charges:?}") };
+    assert!(!put(&world, paying, Some(Fate::Kept)).await, "it is no extra");
+    let stale = ChargeRecord { refunded_minor: 1, ..extra.clone() };
+    assert!(!put(&world, &stale, Some(Fate::Returned)).await);
+    for _ in 0..2 {
+        assert!(put(&world, extra, Some(Fate::Returned)).await, "its answer may be lost");
+    }
+    assert!(!put(&world, extra, Some(Fate::Kept)).await, "it was seen without a fate");
+    let again = world.story(intent.id).await.charges.remove(1);
+    assert!(put(&world, &again, None).await);
+    let journal = world.story(intent.id).await.journal;
+    let told: Vec<_> = journal.iter().rev().take(2).map(|row| row.line.event.as_str()).collect();
+    assert_eq!(told, ["charge_came_back", "charge_returned"]);
+    assert_eq!(world.checkout(extra.checkout).await.0.status, CheckoutStatus::Paid);
+}
+
+async fn n5_r23_what_has_a_fate_is_no_open_extra(world: World) {
+    let (intent, charges) = charged(&world, &["object-2", "object-3"]).await;
+    assert_eq!(world.store.open_extras(10).await.unwrap(), charges[1..]);
+    let (kept, returned) = (&charges[1], &charges[2]);
+    let under_way = world.followed(refund(&intent, "object-2", "1.00")).await;
+    assert!(
+        !put(&world, &world.story(intent.id).await.charges.remove(1), Some(Fate::Kept)).await,
+        "it is under way"
+    );
+    let work = world.due(10).await.into_iter().find(|claim| claim.operation.id == under_way.id).unwrap();
+    world.commit(follow_up_outcome(&work, OperationState::NotExecuted)).await;
+    assert!(put(&world, kept, Some(Fate::Kept)).await && put(&world, returned, Some(Fate::Returned)).await);
+    assert_eq!(world.store.open_extras(10).await.unwrap(), []);
+    assert_eq!(world.store.review(10).await.unwrap().items, []);
+    for charge in [kept, returned] {
+        let found = world.store.review_item(ReviewId::Object(charge.object.clone())).await.unwrap();
+        assert!(matches!(found, Some(ReviewItem::Extra(found)) if found.fate.is_some()), "it answers again");
+        let late = OpenFollowUp { of_open_extra: true, ..refund(&intent, charge.object.as_str(), "1.00") };
+        let late = world.store.open_follow_up(late).await.unwrap();
+        assert_eq!(late, OpenedFollowUp::Exceeds { left_minor: 0 });
+    }
+    let nothing = world.store.open_follow_up(refund(&intent, "object-3", "1.00")).await.unwrap();
+    assert_eq!(nothing, OpenedFollowUp::Exceeds { left_minor: 0 }, "it went back");
+    world.followed(refund(&intent, "object-2", "1.00")).await;
+}
+
+async fn n5_one_extra_pays_in_the_place_of_another(world: World) {
+    let (intent, charges) = charged(&world, &["object-2", "object-3"]).await;
+    assert!(put(&world, &charges[1], Some(Fate::Kept)).await);
+    assert_eq!(fates(&world, &intent).await, ("object-2".into(), vec![None, Some(Fate::Kept), None]));
+    assert!(put(&world, &charges[2], Some(Fate::Kept)).await);
+    let expected = vec![None, Some(Fate::Returned), Some(Fate::Kept)];
+    assert_eq!(fates(&world, &intent).await, ("object-3".into(), expected));
 }

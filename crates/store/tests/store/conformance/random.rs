@@ -3,8 +3,8 @@
 use payment::{IntentId, OperationState, State, UnknownReason};
 use proptest::{prelude::*, test_runner::Config};
 use store::{
-    CheckoutRecord, ClaimDue, Claimed, Commit, IntentRecord, LookOf, Looking, Resolution, Start, Store,
-    StoreError, StrangerRecord, Submitted, SweepRow, Task,
+    CheckoutRecord, ClaimDue, Claimed, Commit, Fate, IntentRecord, LookOf, Looking, PutFate, Resolution,
+    Start, Store, StoreError, StrangerRecord, Submitted, SweepRow, Task,
 };
 
 use crate::{
@@ -33,6 +33,7 @@ enum Call {
     Swept { current: bool },
     Meet { stranger: u8, order: u8 },
     Resolve { stranger: u8, linked: bool },
+    Fate { intent: usize, charge: usize, to: u8, stale: bool },
     Expire { limit: u32 },
     Advance { ms: i64 },
 }
@@ -54,6 +55,8 @@ fn any_call() -> impl Strategy<Value = Call> {
         1 => prop::bool::weighted(0.8).prop_map(|current| Call::Swept { current }),
         1 => (0_u8..3, 0_u8..4).prop_map(|(stranger, order)| Call::Meet { stranger, order }),
         1 => (0_u8..3, any::<bool>()).prop_map(|(stranger, linked)| Call::Resolve { stranger, linked }),
+        2 => (0_usize..8, 0_usize..3, 0_u8..3, prop::bool::weighted(0.1))
+            .prop_map(|(intent, charge, to, stale)| Call::Fate { intent, charge, to, stale }),
         1 => (0_u32..3).prop_map(|limit| Call::Expire { limit }),
         3 => pauses.prop_map(|ms| Call::Advance { ms }),
     ]
@@ -153,6 +156,16 @@ impl Twins {
                 self.both(async |store| store.set_email(tenant(), id, "shopper@example.com".into()).await)
                     .await;
             }
+            Call::Fate { intent, charge, to, stale } => {
+                let Some(id) = seen.intent(intent) else { return };
+                let Some(mut charge) = self.memory.story(id).await.charges.into_iter().nth(charge) else {
+                    return;
+                };
+                charge.reserved_minor += i64::from(stale);
+                let fate = [None, Some(Fate::Kept), Some(Fate::Returned)][usize::from(to)];
+                let command = PutFate { charge, fate, evidence: "a person says so".into() };
+                self.both(async |store| store.put_fate(command.clone()).await).await;
+            }
             Call::Start { .. } | Call::Swept { .. } | Call::Meet { .. } | Call::Resolve { .. } => {
                 self.around(call, seen).await;
             }
@@ -232,6 +245,7 @@ impl Twins {
             | Call::FollowUp { .. }
             | Call::LookNow { .. }
             | Call::SetEmail { .. }
+            | Call::Fate { .. }
             | Call::Expire { .. }
             | Call::Advance { .. } => panic!("{call:?} is another's"),
         }

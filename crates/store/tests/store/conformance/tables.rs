@@ -211,6 +211,7 @@ fn charge(rows: &Rows) -> ChargeRecord {
         extra: true,
         reserved_minor: 0,
         refunded_minor: 0,
+        fate: None,
         at: rows.attempt.started_at,
     }
 }

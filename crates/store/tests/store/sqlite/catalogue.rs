@@ -22,7 +22,7 @@ async fn every_unique_index_begins_with_the_merchant() {
              WHERE t.type = 'table' AND t.name NOT LIKE '\\_sqlx%' ESCAPE '\\' ORDER BY 1",
         )
         .await;
-    assert_eq!(indexes.len(), 25, "{indexes:#?}");
+    assert_eq!(indexes.len(), 26, "{indexes:#?}");
     for index in indexes {
         let [table, _, first] = index.split(' ').collect::<Vec<_>>()[..] else { panic!("{index}") };
         assert!(first == "merchant_id" || NO_MERCHANTS.contains(&table), "{index}");

@@ -33,6 +33,7 @@ const CHECKS: &[&str] = &[
     "UPDATE operation SET amount_minor = 0 WHERE kind = 'refund'",
     "UPDATE charge SET amount_minor = 0",
     "UPDATE charge SET extra = 2",
+    "UPDATE charge SET extra = 0, fate = 'kept'",
     "UPDATE charge SET reserved_minor = -1",
     "UPDATE charge SET refunded_minor = amount_minor",
     "UPDATE merchant SET refund_extras = 2",

@@ -147,6 +147,12 @@ const UNIQUE: &[Copy] = &[
         changed: &[("provider_object_id", "'another'")],
         refused: "charge.merchant_id, charge.checkout_id",
     },
+    Copy {
+        index: "charge_one_kept",
+        table: "charge",
+        changed: &[("provider_object_id", "'other'"), ("extra", "1"), ("fate", "'kept'")],
+        refused: "charge.merchant_id, charge.checkout_id",
+    },
     Copy { index: "heartbeat", table: "heartbeat", changed: &[("at_ms", "2")], refused: "heartbeat.id" },
     Copy {
         index: "inbox",
@@ -209,6 +215,8 @@ pub(super) async fn filled(file: &File) -> (World, Raw) {
     .unwrap();
     let free = [NEW_ID, ("number", "77"), ("state", "'declined'")];
     copy(&mut raw, "payment_intent", &free).await.unwrap();
+    let kept = [("provider_object_id", "'kept'"), ("extra", "1"), ("fate", "'kept'")];
+    copy(&mut raw, "charge", &kept).await.unwrap();
     // A cancel of the paid intent, as if its money were only held.
     let cancel = [
         NEW_ID,
