@@ -190,9 +190,13 @@ fn is_unread(row: &SweepRow) -> bool {
 }
 
 /// Whether an account of his can be forgotten although it was never read: nothing is frozen for it, so nobody can read it any more, and
-/// it was met when no gap was open, so that none but a copy which was read before it was told of the account would have used it.
+/// it was met when no gap was open, so that none but a copy which was read before it was told of the account would have used it. What has
+/// a gate is read from before it was met; if not, it was read, and then pulled back (fault 31).
 async fn is_slip(tables: &mut dyn Tables, row: &SweepRow) -> Result<bool, Abort> {
-    let no_gap = row.tenure == Tenure::Own || row.gated_from.is_some_and(|from| from <= row.swept_until);
+    let is_own = row.tenure == Tenure::Own;
+    let no_gap = row
+        .gated_from
+        .map_or(is_own, |from| (is_own || from <= row.swept_until) && row.swept_until < row.known_from);
     Ok(is_unread(row) && no_gap && tables.newest_of_account(&row.tenant, &row.account).await?.is_none())
 }
 

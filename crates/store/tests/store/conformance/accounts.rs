@@ -26,6 +26,7 @@ behaviours!(
     fault_23_what_is_made_out_for_the_account_of_before_is_not_claimed,
     an_account_that_was_a_slip_of_the_pen_holds_nobody,
     fault_23_an_account_that_may_have_been_used_is_no_slip,
+    fault_31_an_account_that_was_read_is_no_slip_once_the_clock_was_set_back,
     fault_23_a_new_account_waits_for_no_later_gate_once_all_were_up,
     fault_23_what_is_new_is_read_from_the_first_gap_that_is_not_read,
     fault_23_a_sweep_from_before_the_merchant_left_makes_no_account_his_own,
@@ -339,6 +340,19 @@ async fn fault_23_an_account_that_may_have_been_used_is_no_slip(world: World) {
     }
     assert_eq!(world.tenure("read").await, Tenure::Own);
     assert!(left_in_a_gap("read", NEW).await, "it was read");
+}
+
+/// A copy from the first minute, and a clock that is set to before it: as of now nothing was read.
+async fn fault_31_an_account_that_was_read_is_no_slip_once_the_clock_was_set_back(world: World) {
+    world.start(&[(tenant(), ours())]).await;
+    world.clock.advance(1);
+    world.read_for(world.sweep_of(&tenant(), ours()).await).await;
+    world.clock.advance(-GAP_MS - SECOND);
+    for name in [ours(), NEW, NEW] {
+        assert!(world.start(&[(tenant(), name)]).await);
+    }
+    world.read_for(world.sweep_of(&tenant(), NEW).await).await;
+    assert!(!world.sends_to("order-1", NEW).await, "the account of before was not read");
 }
 
 /// Else a left account whose credentials are revoked would stop the merchant after each gap.
