@@ -135,6 +135,11 @@ impl Listings {
         self.kept().retain(|kept| kept.listing.as_ref().is_none_or(is_young));
     }
 
+    /// Lets go of what could not be read to its end: who asks next reads it anew.
+    pub(crate) fn forget_incomplete(&self) {
+        self.kept().retain(|kept| kept.listing.as_ref().is_none_or(|read| read.listing.complete));
+    }
+
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

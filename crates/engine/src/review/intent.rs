@@ -36,6 +36,8 @@ impl Engine {
         verdict: Verdict,
         grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
+        // He is judged by what the provider says now; silence of a while ago is no word of its.
+        self.memory.listings.forget_incomplete();
         for _ in 0..MOST_CLAIMS {
             let began = self.clock.moments();
             let claim = match self.claim_look(tenant, LookOf::Intent(intent)).await? {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use engine::{IntentOutcome, Verdict};
+use engine::{IntentOutcome, Resolved, Verdict};
 use payment::{CheckoutStatus, Ending, ObjectStatus, State, StateName};
 use tokio::sync::Notify;
 
-use super::{REASON, Word, done, in_review, not_charged, object_of, refused, resolve};
+use super::{REASON, Word, done, grounds, in_review, not_charged, object_of, refused, resolve};
 use crate::{
     bank::{Fault, pending},
     merchant::ACCOUNT,
@@ -21,6 +21,7 @@ scenarios! {
     an_object_that_is_not_over_is_refused_and_one_that_is_ends_it,
     where_the_provider_cannot_be_asked_time_and_evidence_decide,
     a_listing_that_proves_nothing_is_none,
+    fault_49_a_listing_that_could_not_be_read_before_is_read_anew_for_a_persons_word,
     while_a_late_request_could_still_take_money_it_is_refused,
     money_that_comes_after_the_word_closes_the_checkout_again,
     a_listing_that_outlives_the_claim_proves_it_all_the_same,
@@ -132,6 +133,20 @@ async fn a_listing_that_proves_nothing_is_none(world: World) {
     world.clock.advance(25 * HOUR);
     done(resolve(&engine, offer.intent.id, with_evidence()).await);
     assert_ended(&world, &offer, "evidence: ").await;
+}
+
+/// Its worker met the silence; the provider has an answer by now.
+async fn fault_49_a_listing_that_could_not_be_read_before_is_read_anew_for_a_persons_word(world: World) {
+    let engine = world.engine();
+    let offer = in_review(&world, &engine, "1", Fault::LoseAnswer).await;
+    world.clock.advance(2 * DAY);
+    world.bank.listing_down(true);
+    world.wake(&engine, &offer).await;
+    world.bank.listing_down(false);
+    let resolved =
+        engine.resolve(&offer.intent.id.to_string(), Verdict::NotCharged, &grounds(Some("none"))).await;
+    let Resolved::Refused(words) = resolved.unwrap() else { panic!("a payment was given up") };
+    assert!(words.contains("holds object-0 of this payment"), "{words}");
 }
 
 /// It stands before a person early where its worker always dies.
