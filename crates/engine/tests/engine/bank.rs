@@ -44,11 +44,13 @@ pub struct Listing {
     pub unreadable: usize,
     /// Objects on a page.
     pub page: usize,
+    /// What each page names as the next one, whatever there is.
+    pub next: Option<&'static str>,
 }
 
 impl Default for Listing {
     fn default() -> Self {
-        Self { lag_ms: 0, down: false, breaks_after: None, unreadable: 0, page: 2 }
+        Self { lag_ms: 0, down: false, breaks_after: None, unreadable: 0, page: 2, next: None }
     }
 }
 
@@ -244,7 +246,7 @@ impl Bank {
         if books.listing.down || books.every.is_some() || !books.knows(account) {
             return Page::Failed { retry_after_ms: None };
         }
-        let Listing { lag_ms, page, breaks_after, unreadable, .. } = books.listing;
+        let Listing { lag_ms, page, breaks_after, unreadable, next: named, .. } = books.listing;
         let start: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
         if breaks_after.is_some_and(|pages| start >= pages * page) {
             return Page::Failed { retry_after_ms: None };
@@ -255,6 +257,7 @@ impl Bank {
         let next = (found.len() > start + page).then(|| (start + page).to_string());
         let objects = found.into_iter().skip(start).take(page).map(|(_, seen)| seen).collect();
         let unreadable = if next.is_none() { unreadable } else { 0 };
+        let next = named.map(str::to_owned).or(next);
         let at = books.tells_time.map(|ahead_ms| now.plus_ms(ahead_ms));
         Page::Objects { objects, unreadable, next, at }
     }

@@ -47,7 +47,7 @@ fn body(object: &str, status: &str, intent: Option<IntentId>) -> Vec<u8> {
 }
 
 impl World {
-    async fn hears_as(&self, tenant: &Tenant, body: &[u8]) -> Accepted {
+    pub async fn hears_as(&self, tenant: &Tenant, body: &[u8]) -> Accepted {
         self.engine().accept_notice(tenant, body).await.unwrap()
     }
 
@@ -61,7 +61,7 @@ impl World {
         self.notice_of(&format!("payment.{status}"), object, status).await
     }
 
-    async fn notice_of(&self, event: &str, object: &str, status: &str) -> NoticeRecord {
+    pub async fn notice_of(&self, event: &str, object: &str, status: &str) -> NoticeRecord {
         let key = NoticeKey {
             merchant: tenant().merchant,
             account: ProviderAccount::parse(ACCOUNT).unwrap(),

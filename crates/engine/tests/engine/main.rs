@@ -5,6 +5,7 @@
 
 mod absence;
 mod alarms;
+mod answers;
 mod bank;
 mod check;
 mod clocks;
@@ -36,6 +37,7 @@ mod shopper;
 mod stuck;
 mod sweep;
 mod swept_refunds;
+mod told_once;
 mod two_intents;
 mod unknown;
 mod world;

@@ -166,7 +166,7 @@ impl Answers for PlainAnswers {
     }
 
     fn intent(&self, status: u16, _: &CheckoutRecord, intent: &IntentRecord) -> Answer {
-        let body = format!("{} {:?} {}", intent.id, intent.state, intent.amount);
+        let body = format!("{} {:?} {} {:?}", intent.id, intent.state, intent.amount, intent.paid_with);
         Answer { status, location: None, body: body.into_bytes() }
     }
 }

@@ -1,5 +1,6 @@
 //! Effects: each once, whatever reports the payment; webhooks until they are taken, mails never twice.
 
+mod given_up;
 mod untrue;
 
 use engine::{Resolved, Submission, Verdict};

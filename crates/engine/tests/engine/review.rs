@@ -9,6 +9,7 @@ mod holds;
 mod not_charged;
 mod strangers;
 mod suspects;
+mod turned_away;
 mod unasked;
 
 use engine::{Engine, Grounds, Resolved, Verdict, item_id};

@@ -1,6 +1,7 @@
 //! The third road of observation: what the account's listing shows, whoever asked for it.
 
 mod gate;
+mod gates_left;
 mod left;
 mod moved;
 mod on_its_way;

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use engine::Engine;
-use payment::{CheckoutStatus, OperationId, OperationKind};
-use store::{Stage, SweepRow};
+use engine::{Engine, Vault};
+use payment::{CheckoutStatus, OperationId, OperationKind, RefundStatus};
+use store::{NoticeState, Stage, SweepRow};
 
 use crate::{
     bank::Fault,
     flaky::{Call, Flaky, When},
-    follow_ups::{now, refund},
-    merchant::tenant,
+    follow_ups::{finish, now, refund},
+    merchant::{ACCOUNT, merchant, secret_of, tenant},
     scenarios,
     world::{Offer, SILENCE_MS, World},
 };
@@ -23,6 +23,8 @@ scenarios! {
     fault_23_refunds_that_are_not_read_to_the_end_keep_the_gate,
     refunds_on_every_page_are_found,
     a_refund_that_is_over_is_not_asked_about_again,
+    fault_23_a_refund_whose_seal_does_not_open_hides_no_other_and_keeps_no_gate,
+    fault_69_a_notification_of_a_refund_is_not_done_by_another_refund_that_is,
 }
 
 const REFUND: OperationKind = OperationKind::Refund;
@@ -130,4 +132,47 @@ async fn a_refund_that_is_over_is_not_asked_about_again(world: World) {
     let (queries, _) = world.bank.asked();
     sweep().await;
     assert_eq!(world.bank.asked().0, queries);
+}
+
+/// The server's secret was changed twice, and the merchant left: the newest operation there opens, an older one does not.
+async fn fault_23_a_refund_whose_seal_does_not_open_hides_no_other_and_keeps_no_gate(world: World) {
+    let by = |vault: &Arc<Vault>, account: &str| {
+        world.merchants.put(merchant(tenant(), account, &secret_of(account), vault));
+        Engine { vault: Arc::clone(vault), ..world.engine() }
+    };
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let older = lost_refund(&world, &engine, "1").await;
+    let second = by(&Arc::new(Vault::new([2; 32], Some([1; 32]))), ACCOUNT);
+    world.clock.advance(1);
+    let newer = lost_refund(&world, &second, "2").await;
+    let third = by(&Arc::new(Vault::new([3; 32], Some([2; 32]))), "200600");
+    let left = third.left_accounts().await.unwrap();
+    assert_eq!((left.len(), left[0].id.as_str()), (1, ACCOUNT));
+    assert!(third.sweep_left(&left[0]).await.unwrap().complete);
+    assert_eq!((is_over(&world, &older).await, is_over(&world, &newer).await), (false, true));
+    world.settle(&second).await;
+}
+
+/// The first one is over; the second one was announced as done, and the bank does not say so yet.
+async fn fault_69_a_notification_of_a_refund_is_not_done_by_another_refund_that_is(world: World) {
+    let engine = world.engine();
+    let offer = world.paying(&engine, "1").await;
+    let first = refund(&engine, &offer, "500.00").await;
+    finish(&world, &engine, &offer, first.id).await;
+    world.bank.decides_refund(RefundStatus::Pending);
+    let second = refund(&engine, &offer, "500.00").await;
+    while engine.run_once().await.unwrap() {}
+    world.bank.moves_refund(second.id, RefundStatus::Succeeded);
+    let body = world.bank.refund_notice(second.id);
+    world.bank.moves_refund(second.id, RefundStatus::Pending);
+    world.hears_as(&tenant(), &body).await;
+    assert_eq!(engine.work_inbox(10).await.unwrap(), 1);
+    let notice = async || world.notice_of("refund.succeeded", "refund-1", "succeeded").await.state;
+    assert!(notice().await.wake_at().is_some(), "it is asked about again: {:?}", notice().await);
+    world.bank.moves_refund(second.id, RefundStatus::Succeeded);
+    world.clock.advance(notice().await.wake_at().unwrap().since_ms(world.clock.now()).max(0));
+    assert_eq!(engine.work_inbox(10).await.unwrap(), 1);
+    assert_eq!(notice().await, NoticeState::Done);
+    assert_eq!(now(&world, &offer, second.id).await.stage, Stage::Done);
 }

@@ -151,6 +151,11 @@ async fn n5_what_is_shown_under_another_name_is_not_what_was_asked_about() {
             exchange((200, "", PAYMENT), async |bank, account| bank.query(account, &object(id)).await).await;
         assert_eq!(matches!(reply, Reply::Object(_)), shown, "{id}");
     }
+    for (id, shown) in [("rf-1", true), ("RF-1", false), ("rf-2", false)] {
+        let query = async |bank: &YooKassa, account: &Account| bank.query_refund(account, &object(id)).await;
+        let (_, reply) = exchange((200, "", REFUND), query).await;
+        assert_eq!(matches!(reply, Reply::Object(_)), shown, "{id}");
+    }
 }
 
 #[tokio::test]

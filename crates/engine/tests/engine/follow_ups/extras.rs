@@ -6,12 +6,12 @@ use engine::{Engine, OutOfReach, Verdict};
 use payment::{CheckoutStatus, Ending, ObjectStatus, OperationKind, OperationState, RefundStatus};
 use store::{ChargeRecord, ReviewItem};
 
-use super::{finish, state, step};
+use super::{finish, refund, state, step};
 use crate::{
     bank::{Fault, Lie},
     flaky::{Call, Flaky, When},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
-    review::refused,
+    review::{done, refused, resolve},
     scenarios,
     world::{LEASE_MS, Offer, World, rub},
 };
@@ -30,6 +30,9 @@ scenarios! {
     n5_a_refund_that_was_turned_away_is_not_sent_again_once_the_money_that_paid_is_gone,
     n5_a_refund_waits_until_the_provider_shows_the_money_that_paid,
     n5_an_extra_that_names_another_order_is_not_given_back_without_a_person,
+    n5_an_extra_is_not_given_back_where_it_was_told_that_the_money_that_paid_was_taken_back,
+    n5_a_person_gives_an_extra_back_where_another_sum_paid,
+    a_refund_of_the_money_that_paid_asks_for_nothing_else,
 }
 
 /// A provider that lost its keys took the money twice: both objects are found.
@@ -281,4 +284,41 @@ async fn n5_an_extra_that_names_another_order_is_not_given_back_without_a_person
     assert!(world.journal(&offer).await.contains(&"anomaly: other_order".to_owned()));
     assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
     assert!(matches!(&waiting(&engine).await[..], [ReviewItem::Extra(_)]));
+}
+
+/// Whatever the provider shows by now.
+async fn n5_an_extra_is_not_given_back_where_it_was_told_that_the_money_that_paid_was_taken_back(
+    world: World,
+) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    let object = paying(&world, &offer).await.object;
+    world.bank.moves_object(&object, ObjectStatus::Ended(Ending::Declined { code: "issuer".into() }));
+    engine.sweep_merchant(&wants(&world, false)).await.unwrap();
+    world.bank.moves_object(&object, ObjectStatus::Succeeded);
+    stays_with_a_person(&world, &engine, &offer).await;
+}
+
+/// He has seen both; the money that paid lies there.
+async fn n5_a_person_gives_an_extra_back_where_another_sum_paid(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    world.bank.takes_part(&paying(&world, &offer).await.object, rub("1.00"));
+    let extra = extra(&world, &offer).await.object;
+    done(resolve(&engine, &extra, Verdict::RefundExtra).await);
+    let opened = world.story(&offer).await.follow_ups.remove(0);
+    let ended = finish(&world, &engine, &offer, opened.id).await;
+    assert!(matches!(&ended, OperationState::Succeeded { .. }), "{ended:?}");
+    world.bank.takes_part(&paying(&world, &offer).await.object, rub("1500.00"));
+}
+
+async fn a_refund_of_the_money_that_paid_asks_for_nothing_else(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    let opened = refund(&engine, &offer, "500.00").await;
+    world.bank.next_query(Fault::LoseAnswer);
+    assert!(engine.run_once().await.unwrap());
+    let ended = state(&world, &offer, opened.id).await;
+    assert!(matches!(&ended, OperationState::Succeeded { .. }), "{ended:?}");
+    world.bank.heal();
 }
