@@ -269,6 +269,16 @@ mod tests {
     }
 
     #[test]
+    fn as_many_go_as_the_new_one_needs_room_and_no_more() {
+        let listings = Listings::default();
+        (0..3).for_each(|hour| keep(&listings, hour, 10));
+        keep(&listings, 3, MAX_KEPT - 15);
+        assert_eq!(weights(&listings), [10, MAX_KEPT - 15]);
+        keep(&listings, 4, 5);
+        assert_eq!(weights(&listings), [10, MAX_KEPT - 15, 5], "what fits to the last one fits");
+    }
+
+    #[test]
     fn what_nobody_asks_for_again_is_forgotten_all_the_same() {
         let listings = Listings::default();
         keep(&listings, 0, 10);
