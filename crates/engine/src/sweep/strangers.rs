@@ -1,9 +1,7 @@
 //! Whom a sweep finds that no intent of ours asked for: other merchants' payments are none of ours, and what is nobody's stands before
 //! a person. Never decides what becomes of one.
 
-use payment::{
-    CanceledReason, Mismatch, ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp,
-};
+use payment::{CanceledReason, ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp};
 use planted::Fault;
 use providers::{Account, Reply};
 use store::{IntentRecord, OperationRecord, Resolution, Standing, StrangerRecord, Tenant};
@@ -205,9 +203,6 @@ pub(crate) fn is_strange(
     let asks_here = operation.frozen.as_ref().is_some_and(|frozen| frozen.account == *account);
     let waits = asks_here && !intent.state.is_terminal() && intent.state != State::Created;
     let judged = intent.state == State::Canceled { reason: CanceledReason::JudgedNotCharged };
-    match seen.mismatch(&terms) {
-        Some(Mismatch::Owner) => !waits,
-        Some(Mismatch::Amount | Mismatch::GivenBack) => !waits && !(judged && seen.given_back),
-        None => false,
-    }
+    let settled = judged && seen.given_back;
+    seen.mismatch(&terms).is_some() && !waits && !settled
 }

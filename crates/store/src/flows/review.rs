@@ -77,7 +77,8 @@ pub async fn open_extras(tables: &mut dyn Tables, limit: &u32) -> Result<Vec<Cha
 }
 
 /// Writes a charge's fate down, if the charge still is what it was seen as and no refund of it is under way; whether that is its fate
-/// now. An extra that is kept takes the place of the one that was kept before: that one went back.
+/// now. An extra that is kept takes the place of the one that was kept before, which went back. Where the first that paid is there again,
+/// it takes its place again, and what was kept is an open extra.
 pub async fn put_fate(tables: &mut dyn Tables, command: &PutFate) -> Result<bool, Abort> {
     let PutFate { charge: seen, fate, evidence } = command;
     promised(tables.lock_checkout(&seen.tenant, seen.checkout).await?, "a charge's checkout")?;
@@ -89,10 +90,15 @@ pub async fn put_fate(tables: &mut dyn Tables, command: &PutFate) -> Result<bool
     if charge != *seen || charge.reserved_minor > 0 || (*fate == Some(Fate::Kept) && !charge.extra) {
         return Ok(false);
     }
-    if *fate == Some(Fate::Kept) {
+    let displaced = match fate {
+        Some(Fate::Kept) => Some(Some(Fate::Returned)),
+        None if !charge.extra => Some(None),
+        None | Some(Fate::Returned) => None,
+    };
+    if let Some(fate) = displaced {
         for before in tables.charges(&seen.tenant, seen.checkout).await? {
             if before.fate == Some(Fate::Kept) {
-                let after = ChargeRecord { fate: Some(Fate::Returned), ..before.clone() };
+                let after = ChargeRecord { fate, ..before.clone() };
                 won(tables.update_charge_fate(&after, &before).await?)?;
             }
         }
@@ -102,7 +108,8 @@ pub async fn put_fate(tables: &mut dyn Tables, command: &PutFate) -> Result<bool
     let (state, event) = (intent.state.name().as_str(), fate_event(*fate).to_owned());
     let change = Change { from: state, event, to: state, evidence: evidence.clone() };
     let now = tables.now().await?;
-    journal::append(tables, &charge.tenant, charge.intent, now, &[change]).await.map(|()| true)
+    journal::append(tables, &charge.tenant, charge.intent, now, &[change]).await?;
+    Ok(true)
 }
 
 fn fate_event(fate: Option<Fate>) -> &'static str {

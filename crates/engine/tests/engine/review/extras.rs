@@ -28,6 +28,7 @@ scenarios! {
     n5_a_notification_that_an_extra_was_taken_back_ends_it,
     n5_of_several_extras_one_pays,
     n5_what_had_paid_and_is_there_again_is_a_persons_matter,
+    n5_once_what_had_paid_is_there_again_what_was_kept_is_an_extra_again,
 }
 
 async fn sweeps(world: &World, engine: &Engine) {
@@ -290,4 +291,15 @@ async fn n5_what_had_paid_and_is_there_again_is_a_persons_matter(world: World) {
     let refund = world.story(&offer).await.follow_ups.remove(0);
     finish(&world, &engine, &offer, refund.id).await;
     assert_eq!((world.bank.refunds().len(), waiting(&engine).await.len()), (1, 0));
+}
+
+async fn n5_once_what_had_paid_is_there_again_what_was_kept_is_an_extra_again(world: World) {
+    let engine = world.engine();
+    let (offer, paying, extra) = charged_twice(&world, &engine).await;
+    takes_back(&world, &paying);
+    done(resolve(&engine, &extra, keep(&extra)).await);
+    world.bank.moves_object(&paying, ObjectStatus::Succeeded);
+    sweeps(&world, &engine).await;
+    assert_eq!((pays(&world, &offer).await, waiting(&engine).await), (paying, vec![extra.to_string()]));
+    done(resolve(&engine, &extra, Verdict::RefundExtra).await);
 }

@@ -192,4 +192,13 @@ async fn n5_one_extra_pays_in_the_place_of_another(world: World) {
     assert!(put(&world, &charges[2], Some(Fate::Kept)).await);
     let expected = vec![None, Some(Fate::Returned), Some(Fate::Kept)];
     assert_eq!(fates(&world, &intent).await, ("object-3".into(), expected));
+    // The first, too, may go back, and be there again.
+    for (fate, pays, last) in [(Some(Fate::Returned), "object-3", Some(Fate::Kept)), (None, "object-1", None)]
+    {
+        let first = world.story(intent.id).await.charges.remove(0);
+        assert!(put(&world, &first, fate).await);
+        let expected = vec![fate, Some(Fate::Returned), last];
+        assert_eq!(fates(&world, &intent).await, (pays.into(), expected));
+    }
+    assert_eq!(world.store.open_extras(10).await.unwrap(), charges[2..]);
 }
