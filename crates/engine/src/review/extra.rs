@@ -77,6 +77,13 @@ impl Engine {
             }
         };
         let evidence = format!("a person: object {object} pays the order, for {shown}: {grounds}");
+        // What nobody could ask about is told by the person. One that pays no more because we gave it back needs no other word.
+        if let Some(paying) = ChargeRecord::paying(&story.charges)
+            && (paying.fate == Some(Fate::Kept) || !paying.went_back())
+            && !self.put_fate(paying, Some(Fate::Returned), evidence.clone()).await?
+        {
+            return refused(HELD);
+        }
         self.put(charge, Fate::Kept, evidence).await
     }
 

@@ -77,8 +77,8 @@ pub async fn open_extras(tables: &mut dyn Tables, limit: &u32) -> Result<Vec<Cha
 }
 
 /// Writes a charge's fate down, if the charge still is what it was seen as and no refund of it is under way; whether that is its fate
-/// now. An extra that is kept takes the place of the one that was kept before, which went back. Where the first that paid is there again,
-/// it takes its place again, and what was kept is an open extra.
+/// now. One extra is kept at a time. Where the first that paid is there again, it takes its place again, and what was kept is an open
+/// extra.
 pub async fn put_fate(tables: &mut dyn Tables, command: &PutFate) -> Result<bool, Abort> {
     let PutFate { charge: seen, fate, evidence } = command;
     promised(tables.lock_checkout(&seen.tenant, seen.checkout).await?, "a charge's checkout")?;
@@ -90,18 +90,15 @@ pub async fn put_fate(tables: &mut dyn Tables, command: &PutFate) -> Result<bool
     if charge != *seen || charge.reserved_minor > 0 || (*fate == Some(Fate::Kept) && !charge.extra) {
         return Ok(false);
     }
-    let displaced = match fate {
-        Some(Fate::Kept) => Some(Some(Fate::Returned)),
-        None if !charge.extra => Some(None),
-        None | Some(Fate::Returned) => None,
-    };
-    if let Some(fate) = displaced {
-        for before in tables.charges(&seen.tenant, seen.checkout).await? {
-            if before.fate == Some(Fate::Kept) {
-                let after = ChargeRecord { fate, ..before.clone() };
-                won(tables.update_charge_fate(&after, &before).await?)?;
-            }
+    let mut others = tables.charges(&seen.tenant, seen.checkout).await?.into_iter();
+    match (fate, others.find(|other| other.fate == Some(Fate::Kept))) {
+        // Whoever looked saw another one pay.
+        (Some(Fate::Kept), Some(_)) => return Ok(false),
+        (None, Some(kept)) if !charge.extra => {
+            let open = ChargeRecord { fate: None, ..kept.clone() };
+            won(tables.update_charge_fate(&open, &kept).await?)?;
         }
+        (None | Some(Fate::Kept | Fate::Returned), _) => {}
     }
     won(tables.update_charge_fate(&ChargeRecord { fate: *fate, ..charge.clone() }, &charge).await?)?;
     let intent = promised(tables.intent(&charge.tenant, charge.intent).await?, "a charge's intent")?;

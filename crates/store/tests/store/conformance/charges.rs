@@ -189,6 +189,9 @@ async fn n5_one_extra_pays_in_the_place_of_another(world: World) {
     let (intent, charges) = charged(&world, &["object-2", "object-3"]).await;
     assert!(put(&world, &charges[1], Some(Fate::Kept)).await);
     assert_eq!(fates(&world, &intent).await, ("object-2".into(), vec![None, Some(Fate::Kept), None]));
+    assert!(!put(&world, &charges[2], Some(Fate::Kept)).await, "another pays");
+    let second = world.story(intent.id).await.charges.remove(1);
+    assert!(put(&world, &second, Some(Fate::Returned)).await);
     assert!(put(&world, &charges[2], Some(Fate::Kept)).await);
     let expected = vec![None, Some(Fate::Returned), Some(Fate::Kept)];
     assert_eq!(fates(&world, &intent).await, ("object-3".into(), expected));
