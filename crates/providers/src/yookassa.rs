@@ -11,6 +11,11 @@ mod objects;
 #[doc(hidden)]
 pub mod offline;
 
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use async_trait::async_trait;
 use payment::{Money, ObjectId, ObjectStatus, Observation, RefundObservation};
 use reqwest::{Client, Method as HttpMethod, RequestBuilder, header::CONTENT_TYPE};
@@ -33,17 +38,48 @@ const HOLD_ENDS_AFTER_MS: i64 = 7 * 24 * 3_600_000;
 /// The provider.
 pub struct YooKassa {
     client: Client,
+    test_shops: TestShops,
+}
+
+/// The accounts that showed objects of a test shop.
+#[derive(Clone, Debug, Default)]
+struct TestShops(Arc<Mutex<HashSet<String>>>);
+
+impl TestShops {
+    /// Tells of each once; whether it did. A sandbox, which is asked in the clear, is known for one.
+    fn meet(&self, account: &str, link: Link) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = link == Link::Https && known.insert(account.to_owned());
+        if new {
+            tracing::warn!(
+                account,
+                "this account is a test shop's: no money moves there, whatever is said to be paid"
+            );
+        }
+        new
+    }
 }
 
 impl YooKassa {
     /// With a client of its own.
     pub fn new() -> Result<Self, reqwest::Error> {
-        Ok(Self { client: http::client()? })
+        Ok(Self { client: http::client()?, test_shops: TestShops::default() })
     }
 
     fn request(&self, method: HttpMethod, account: &Account, path: &str) -> Result<RequestBuilder, NoAnswer> {
         let request = self.client.request(method, http::address(&account.url, path)?);
         Ok(request.basic_auth(&account.id, Some(&account.secret.0)))
+    }
+
+    /// Reads an account's payments.
+    fn payments_of(&self, account: &Account) -> impl Fn(objects::Payment) -> Option<Observation> + use<> {
+        let (link, id, test_shops) = (Link::of(&account.url), account.id.clone(), self.test_shops.clone());
+        move |written| {
+            if written.is_test() {
+                test_shops.meet(&id, link);
+            }
+            objects::payment(written, link)
+        }
     }
 
     async fn post(&self, account: &Account, outgoing: Outgoing) -> Result<Answer, NoAnswer> {
@@ -109,7 +145,7 @@ impl Provider for YooKassa {
     }
 
     async fn send(&self, account: &Account, request: Outgoing) -> Reply {
-        answers::reply(self.post(account, request).await, payment_of(account))
+        answers::reply(self.post(account, request).await, self.payments_of(account))
     }
 
     async fn send_refund(&self, account: &Account, request: Outgoing) -> Reply<RefundObservation> {
@@ -117,7 +153,7 @@ impl Provider for YooKassa {
     }
 
     async fn query(&self, account: &Account, payment: &ObjectId) -> Reply {
-        let (path, read) = (encode::one(encode::PAYMENTS, payment), payment_of(account));
+        let (path, read) = (encode::one(encode::PAYMENTS, payment), self.payments_of(account));
         // What is shown under another name is not what was asked about, however alike the names are.
         let named = |written| read(written).filter(|seen| seen.object == *payment);
         answers::reply(self.get(account, &path, &[]).await, named)
@@ -131,7 +167,7 @@ impl Provider for YooKassa {
 
     async fn list(&self, account: &Account, span: Span, cursor: Option<&str>) -> Page<Observation> {
         let filters = encode::filters(span, cursor);
-        answers::page(self.get(account, encode::PAYMENTS, &filters).await, payment_of(account))
+        answers::page(self.get(account, encode::PAYMENTS, &filters).await, self.payments_of(account))
     }
 
     async fn list_refunds(
@@ -155,8 +191,19 @@ impl Provider for YooKassa {
     }
 }
 
-/// Reads an account's payments.
-fn payment_of(account: &Account) -> impl Fn(objects::Payment) -> Option<Observation> + use<> {
-    let link = Link::of(&account.url);
-    move |written| objects::payment(written, link)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_shop_is_told_of_once() {
+        let shops = TestShops::default();
+        let told = [("1", Link::Https), ("1", Link::Https), ("2", Link::Https), ("3", Link::Http)];
+        assert_eq!(told.map(|(account, link)| shops.meet(account, link)), [true, false, true, false]);
+        for (test, expected) in [("true", true), ("false", false), ("\"true\"", false)] {
+            let written = fixtures::PAID.replacen('{', &format!("{{\"test\":{test},"), 1);
+            let payment: objects::Payment = serde_json::from_str(&written).unwrap();
+            assert_eq!(payment.is_test(), expected, "{written}");
+        }
+    }
 }

@@ -34,6 +34,15 @@ pub(super) struct Payment {
     cancellation_details: Option<Fields<CancellationDetails>>,
     #[serde(default)]
     created_at: Option<String>,
+    #[serde(default)]
+    test: Value,
+}
+
+impl Payment {
+    /// Whether a test shop made it: no money moved.
+    pub(super) fn is_test(&self) -> bool {
+        self.test == Value::Bool(true)
+    }
 }
 
 /// A refund, as it is written.

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp, fmt::rfc2822::DateTimeParser};
+use payment::Mode;
 use reqwest::{Client, Response, StatusCode, header::DATE, redirect::Policy};
+use serde_json::Value;
 use store::Tenant;
 
 use super::{Check, Finding, in_one_line};
@@ -71,7 +73,16 @@ pub async fn check(accounts: &[Account]) -> Vec<Check> {
             let answer = ask(&client, account, what).await;
             let skew = answer.as_ref().ok().and_then(skew);
             widest = [widest, skew].into_iter().flatten().max_by_key(|skew| skew.abs());
-            finding = judge(account, what, answer);
+            let (status, is_test) = match answer {
+                Ok(answer) => (Ok(answer.status()), is_test_shop(answer).await),
+                Err(error) => (Err(error), None),
+            };
+            finding = judge(account, what, status);
+            if let (Finding::Ok(_), Some(wrong)) =
+                (&finding, is_test.and_then(|test| wrong_shop(account, test)))
+            {
+                finding = wrong;
+            }
             if !matches!(finding, Finding::Ok(_)) {
                 break;
             }
@@ -88,10 +99,33 @@ async fn ask(client: &Client, account: &Account, what: &str) -> Result<Response,
     client.get(url).basic_auth(&account.id, Some(&account.secret.0)).send().await
 }
 
-fn judge(account: &Account, what: &str, answer: Result<Response, reqwest::Error>) -> Finding {
+/// Whether a shop's newest payment is a test; none where there is no payment yet.
+async fn is_test_shop(answer: Response) -> Option<bool> {
+    let listed: Value = serde_json::from_slice(&answer.bytes().await.ok()?).ok()?;
+    listed.get("items")?.get(0)?.get("test")?.as_bool()
+}
+
+/// A live merchant with a test shop would hand out goods for money that does not exist.
+fn wrong_shop(account: &Account, is_test: bool) -> Option<Finding> {
+    let id = &account.id;
+    match (account.tenant.mode, is_test) {
+        (Mode::Live, true) => {
+            let what =
+                format!("account {id} is a test shop's: no money moves there, and the merchant is live");
+            Some(Finding::wrong(what, "set the account and the secret of the real shop"))
+        }
+        (Mode::Test, false) => {
+            let what = format!("account {id} takes real money, and the merchant is in test mode");
+            Some(Finding::wrong(what, "set the account and the secret of a test shop"))
+        }
+        (Mode::Live, false) | (Mode::Test, true) => None,
+    }
+}
+
+fn judge(account: &Account, what: &str, status: Result<StatusCode, reqwest::Error>) -> Finding {
     let (url, id) = (&account.url, &account.id);
-    let status = match answer {
-        Ok(answer) => answer.status(),
+    let status = match status {
+        Ok(status) => status,
         Err(error) => {
             let silence = format!("{url} does not answer: {}", in_one_line(&error.without_url()));
             return Finding::wrong(silence, "check the URL, and whether this machine may connect to it");
@@ -155,18 +189,38 @@ mod tests {
         assert!(skew(&answer(200, "yesterday")).is_none());
     }
 
-    #[test]
-    fn a_refused_account_is_told_from_a_missing_page() {
-        let account = Account {
-            tenant: Tenant {
-                merchant: payment::MerchantId::parse("mer_1").unwrap(),
-                mode: payment::Mode::Test,
-            },
+    fn account(mode: Mode) -> Account {
+        Account {
+            tenant: Tenant { merchant: payment::MerchantId::parse("mer_1").unwrap(), mode },
             url: "http://bank".to_owned(),
             id: "100500".to_owned(),
             secret: SecretText("canary".to_owned()),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_shop_of_the_other_mode_is_wrong() {
+        let shop =
+            async |body: &'static str| is_test_shop(Response::from(axum::http::Response::new(body))).await;
+        assert_eq!(shop(r#"{"items":[{"id":"2f","test":true}]}"#).await, Some(true));
+        assert_eq!(shop(r#"{"items":[{"id":"2f","test":false}]}"#).await, Some(false));
+        for nothing in ["", "{}", r#"{"items":[]}"#, r#"{"items":[{"test":"yes"}]}"#] {
+            assert_eq!(shop(nothing).await, None, "{nothing}");
+        }
+        let line = |mode, test| {
+            wrong_shop(&account(mode), test).map(|finding| Check::new("provider", finding).line())
         };
-        let line = |status| Check::new("provider", judge(&account, "refunds", Ok(answer(status, "")))).line();
+        assert!(line(Mode::Live, true).unwrap().contains("account 100500 is a test shop's"));
+        assert!(line(Mode::Test, false).unwrap().contains("takes real money"));
+        assert_eq!([line(Mode::Live, false), line(Mode::Test, true)], [None, None]);
+    }
+
+    #[test]
+    fn a_refused_account_is_told_from_a_missing_page() {
+        let account = account(Mode::Test);
+        let line = |status| {
+            Check::new("provider", judge(&account, "refunds", Ok(answer(status, "").status()))).line()
+        };
         assert!(line(200).starts_with("ok"));
         assert!(line(401).contains("does not accept account 100500 (its refunds)"));
         assert!(line(404).contains("answers 404"));
