@@ -10,6 +10,7 @@ use store::{Asked, CheckoutRecord, Claimed, Commit, IntentRecord, Stage, Task};
 use crate::{
     Engine, EngineError, Moments,
     failpoint::failpoint,
+    follow_up::went_back,
     frozen::{FrozenRequest, account_in},
     listing::OurTime,
     observe::{InHand, outcome_words},
@@ -173,8 +174,9 @@ impl Engine {
         for seen in &ours {
             hand.observe(seen.clone(), "found in the listing")?;
         }
-        // What was given back in full ends nothing by itself, and a person may be waiting for the proof that there is no other.
-        if ours.iter().any(|seen| !seen.given_back) {
+        // What was given back in full, or ended with another sum, ends nothing by itself, and a person may be waiting for the proof that
+        // there is no other.
+        if ours.iter().any(|seen| !went_back(seen)) {
             stepped.absent_since = None;
         } else if (listing.complete || planted::is(Fault::IncompleteListingProves))
             && self.is_evidence(claimed, &listing)

@@ -64,7 +64,7 @@ impl Engine {
         Ok(FrozenRequest { account, method: frozen.method.clone(), path: frozen.path.clone(), body })
     }
 
-    /// The account alone, with the newest secret known for that very account: whoever only asks needs no request that opens.
+    /// The account alone, as it is reached now if it is still the merchant's: whoever only asks needs no request that opens.
     pub(crate) async fn frozen_account(
         &self,
         tenant: &Tenant,
@@ -74,10 +74,10 @@ impl Engine {
             return Ok(self.current_account(tenant).await?.0);
         }
         let frozen = self.frozen_of(operation)?;
-        let secret = match self.newest_secret(tenant, frozen).await? {
-            Some(secret) => secret,
-            None => self.content(tenant, operation, frozen)?.secret,
-        };
+        if let Some(newest) = self.newest(tenant, frozen).await? {
+            return Ok(newest);
+        }
+        let secret = self.content(tenant, operation, frozen)?.secret;
         Ok(Account { url: frozen.url.clone(), id: frozen.account.as_str().to_owned(), secret })
     }
 
@@ -99,17 +99,14 @@ impl Engine {
         Ok(Content::from_bytes(&opened).ok_or(SealError)?)
     }
 
-    /// The merchant's present secret, if it is still this account's: keys are rotated while payments are under way.
-    async fn newest_secret(&self, tenant: &Tenant, frozen: &Frozen) -> Result<Option<Secret>, EngineError> {
+    /// The merchant's account with its present secret and address, if it is still this one: keys are rotated, and a provider's address
+    /// changes, while payments are under way. What names an account is its provider and its id there.
+    async fn newest(&self, tenant: &Tenant, frozen: &Frozen) -> Result<Option<Account>, EngineError> {
         let Some(merchant) = self.directory.merchant(tenant).await? else { return Ok(None) };
-        let same = merchant.provider == frozen.provider
-            && merchant.account == frozen.account
-            && merchant.url == frozen.url;
-        if !same {
+        if merchant.provider != frozen.provider || merchant.account != frozen.account {
             return Ok(None);
         }
-        let secret = self.vault.open(&merchant.sealed_secret, &Seal::credentials(tenant))?;
-        Ok(Some(Secret(String::from_utf8_lossy(&secret).into_owned())))
+        Ok(Some(self.account_of(&merchant)?))
     }
 }
 

@@ -18,21 +18,34 @@ const EXTRAS_AT_ONCE: u32 = 1_000;
 
 /// The extras that are left to a person: told of once, and not tried until this is forgotten.
 #[derive(Debug, Default)]
-pub struct OutOfReach(HashSet<(Tenant, ProviderAccount, ObjectId)>);
+pub struct OutOfReach {
+    left: HashSet<Name>,
+    /// Told of once as well, but tried again: the provider does not show now what paid.
+    silent: HashSet<Name>,
+}
+
+type Name = (Tenant, ProviderAccount, ObjectId);
 
 impl OutOfReach {
-    fn name(charge: &ChargeRecord) -> (Tenant, ProviderAccount, ObjectId) {
+    fn name(charge: &ChargeRecord) -> Name {
         (charge.tenant.clone(), charge.account.clone(), charge.object.clone())
     }
 
     fn holds(&self, charge: &ChargeRecord) -> bool {
-        self.0.contains(&Self::name(charge))
+        self.left.contains(&Self::name(charge))
     }
 
     fn put(&mut self, charge: &ChargeRecord, why: &str) {
         tracing::error!(merchant = %charge.tenant.merchant, account = charge.account.as_str(), object = %charge.object,
             "an extra charge is not given back by itself: {why}; a person has to look");
-        self.0.insert(Self::name(charge));
+        self.left.insert(Self::name(charge));
+    }
+
+    fn tell_silent(&mut self, charge: &ChargeRecord) {
+        if self.silent.insert(Self::name(charge)) {
+            tracing::error!(merchant = %charge.tenant.merchant, account = charge.account.as_str(), object = %charge.object,
+                "an extra charge is not given back yet: {}; it is tried again", Payer::Silent.words());
+        }
     }
 }
 
@@ -53,7 +66,10 @@ impl Engine {
             }
             match self.payer(&story, &charge).await? {
                 Payer::Stands => {}
-                Payer::Silent => continue,
+                Payer::Silent => {
+                    out_of_reach.tell_silent(&charge);
+                    continue;
+                }
                 doubtful @ (Payer::OtherSum | Payer::CameBack | Payer::Gone | Payer::OutOfReach) => {
                     out_of_reach.put(&charge, doubtful.words());
                     continue;
@@ -127,13 +143,10 @@ impl Engine {
                 }
             }
             // In the extra's own account it would keep the refund from being done, too.
-            Reply::NotExecuted { reason: NotExecutedReason::NotAuthorized, .. }
-                if paying.account != extra.account =>
-            {
-                unasked(Payer::OutOfReach)
-            }
-            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
-                unasked(Payer::Silent)
+            reply @ (Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. }) => {
+                let elsewhere = paying.account != extra.account;
+                let shut = elsewhere && self.turns_away(&account, &reply, extra.at).await;
+                unasked(if shut { Payer::OutOfReach } else { Payer::Silent })
             }
         })
     }

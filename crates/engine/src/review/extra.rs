@@ -1,17 +1,16 @@
 //! Money that was taken for an order that had been paid: it is given back by us, or went back without us; or it pays now, because what
 //! had paid went back.
 
-use payment::{Money, ObjectId, ObjectStatus, OperationId, RefundStatus};
+use payment::{Money, ObjectId, ObjectStatus, OperationId, RefundObservation, RefundStatus};
 use providers::Reply;
 use store::{ChargeRecord, Fate, OpenedFollowUp};
 
 use super::{
-    Grounds, HELD, NOT_SHOWN, Resolved, Verdict, done, follow_up::refund_words, known::is_turned_away,
-    refused,
+    Grounds, HELD, NOT_SHOWN, Resolved, Verdict, done, follow_up::refund_words, known::TURNED_AWAY, refused,
 };
 use crate::{
     Engine, EngineError,
-    follow_up::{Payer, fate_words, went_back},
+    follow_up::{Known, Payer, fate_words, went_back},
 };
 
 impl Engine {
@@ -97,9 +96,13 @@ impl Engine {
             return refused(under_way(charge));
         }
         let story = self.story(&charge.tenant, charge.intent).await?;
-        let reply = match self.account_of_charge(&story, charge).await? {
-            Some((account, ..)) => Some(self.provider.query(&account, &charge.object).await),
-            None => None,
+        let (reply, out_of_reach) = match self.account_of_charge(&story, charge).await? {
+            Some((account, ..)) => {
+                let reply = self.provider.query(&account, &charge.object).await;
+                let turned_away = self.turns_away(&account, &reply, charge.at).await;
+                (Some(reply), turned_away)
+            }
+            None => (None, true),
         };
         let shown = match reply {
             Some(Reply::Object(seen)) if went_back(&seen) => fate_words(&seen),
@@ -107,7 +110,7 @@ impl Engine {
                 return refused(format!("its money did not go back: {}", fate_words(&seen)));
             }
             // Whoever can look into that account has to say what he saw.
-            unasked if unasked.as_ref().is_none_or(is_turned_away) => match &grounds.evidence {
+            Some(_) | None if out_of_reach => match &grounds.evidence {
                 Some(_) => "nobody here can ask for it".to_owned(),
                 None => {
                     return refused(
@@ -177,10 +180,16 @@ impl Engine {
         let Some(known) = self.account_of_charge(&story, charge).await? else {
             return refused(out_of_reach(charge));
         };
-        let Reply::Object(seen) = self.provider.query_refund(&known.0, refund).await else {
-            return refused(format!(
-                "the provider does not show the refund {refund} now: check its id, or try again later"
-            ));
+        let seen = match self.provider.query_refund(&known.0, refund).await {
+            Reply::Object(seen) => seen,
+            reply @ (Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. }) => {
+                if !self.turns_away(&known.0, &reply, charge.at).await {
+                    return refused(format!(
+                        "the provider does not show the refund {refund} now: check its id, or try again later"
+                    ));
+                }
+                return self.believe_given_back(charge, refund, known, grounds).await;
+            }
         };
         if seen.payment != charge.object || seen.status != RefundStatus::Succeeded {
             return refused(format!(
@@ -192,6 +201,39 @@ impl Engine {
         }
         let amount = seen.amount;
         let opened = self.take_down_refund(charge, known, seen, format!("a person: {grounds}")).await?;
+        match fresh(charge, opened) {
+            Ok(operation) => done(format!(
+                "{refund} gave {amount} of {} back; it is written down as {operation}",
+                charge.object
+            )),
+            Err(words) => refused(words),
+        }
+    }
+
+    /// The provider shows nothing of this account any more: evidence decides, for all that is left.
+    async fn believe_given_back(
+        &self,
+        charge: &ChargeRecord,
+        refund: &ObjectId,
+        known: Known,
+        grounds: &Grounds,
+    ) -> Result<Resolved, EngineError> {
+        let Some(amount) = left_of(charge) else { return refused("there is nothing left to refund") };
+        if grounds.evidence.is_none() {
+            let left = format!("that {refund} gave the {amount} back that are left of {}", charge.object);
+            return refused(format!("{TURNED_AWAY}; say by --evidence what shows {left}"));
+        }
+        let made = RefundObservation {
+            object: refund.clone(),
+            payment: charge.object.clone(),
+            status: RefundStatus::Succeeded,
+            amount,
+            operation: None,
+            created_at: None,
+        };
+        let opened = self
+            .take_down_refund(charge, known, made, format!("a person: {grounds} ({TURNED_AWAY})"))
+            .await?;
         match fresh(charge, opened) {
             Ok(operation) => done(format!(
                 "{refund} gave {amount} of {} back; it is written down as {operation}",

@@ -9,7 +9,7 @@ use store::{Change, Claimed, Commit, FollowUp, LookOf, Looking, Stage, Task, Ten
 
 use super::{
     Grounds, HELD, Resolved, Unaskable, Verdict,
-    known::{TURNED_AWAY, is_turned_away},
+    known::{SILENT, TURNED_AWAY},
     refused, waiting,
 };
 use crate::{
@@ -126,10 +126,10 @@ impl Engine {
         let target = &follow_up.target;
         let seen = match self.provider.query(account, target).await {
             Reply::Object(seen) => seen,
-            reply if is_turned_away(&reply) && key_is_dead(claimed) => {
-                return believed(OperationEvent::JudgedExecuted, None, grounds, TURNED_AWAY.to_owned());
-            }
-            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+            reply @ (Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. }) => {
+                if key_is_dead(claimed) && self.turns_away(account, &reply, claimed.now).await {
+                    return believed(OperationEvent::JudgedExecuted, None, grounds, TURNED_AWAY.to_owned());
+                }
                 return Err(format!("the provider does not show {target} now"));
             }
         };
@@ -157,18 +157,26 @@ impl Engine {
     ) -> Judgement {
         let seen = match self.provider.query_refund(account, object).await {
             Reply::Object(seen) => seen,
-            reply if is_turned_away(&reply) && key_is_dead(claimed) => {
-                let made = Some(object.clone());
-                return believed(OperationEvent::JudgedExecuted, made, grounds, TURNED_AWAY.to_owned());
-            }
-            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+            reply @ (Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. }) => {
+                if key_is_dead(claimed) && self.turns_away(account, &reply, claimed.now).await {
+                    let made = Some(object.clone());
+                    return believed(OperationEvent::JudgedExecuted, made, grounds, TURNED_AWAY.to_owned());
+                }
                 return Err(format!("the provider does not show the refund {object} now"));
             }
         };
-        let same = seen.payment == follow_up.target && Some(seen.amount) == follow_up.amount;
-        let ours = seen.operation.is_none_or(|named| named == claimed.operation.id);
-        if same && ours && seen.status == RefundStatus::Succeeded {
-            return Ok(Judged::shown(OperationEvent::JudgedExecuted, Some(object.clone())));
+        let (made, named) = (Some(object.clone()), seen.operation);
+        if seen.payment == follow_up.target && seen.status == RefundStatus::Succeeded {
+            if Some(seen.amount) == follow_up.amount
+                && named.is_none_or(|named| named == claimed.operation.id)
+            {
+                return Ok(Judged::shown(OperationEvent::JudgedExecuted, made));
+            }
+            if named == Some(claimed.operation.id) {
+                let why =
+                    format!("{object} is this refund, and gave {} back, not what was asked for", seen.amount);
+                return believed(OperationEvent::JudgedExecuted, made, grounds, why);
+            }
         }
         Err(format!(
             "{object} is another refund, or is not done: {} of {}, {}",
@@ -193,21 +201,27 @@ impl Engine {
             Ok((account, _, id)) if follow_up.kind == OperationKind::Refund => {
                 self.absent_refund((&account, &id), claimed, follow_up, grounds).await?
             }
-            Ok((account, ..)) => self.undone_payment(&account, follow_up).await,
+            Ok((account, ..)) => self.undone_payment(&account, follow_up, grounds).await,
             Err(Unaskable::FromHere(why)) => Err(why),
             Err(Unaskable::ByAnybody(why)) => believed(OperationEvent::JudgedNotExecuted, None, grounds, why),
         })
     }
 
     /// Whether the payment shows that it was neither captured nor cancelled.
-    async fn undone_payment(&self, account: &Account, follow_up: &FollowUp) -> Judgement {
-        match self.provider.query(account, &follow_up.target).await {
-            Reply::Object(seen) if seen.status == ObjectStatus::WaitingForCapture => {
+    async fn undone_payment(&self, account: &Account, follow_up: &FollowUp, grounds: &Grounds) -> Judgement {
+        let target = &follow_up.target;
+        let Reply::Object(seen) = self.provider.query(account, target).await else {
+            let why = format!("{SILENT}: it does not show {target} waiting for capture");
+            return believed(OperationEvent::JudgedNotExecuted, None, grounds, why);
+        };
+        match seen.status {
+            ObjectStatus::WaitingForCapture | ObjectStatus::Pending { .. } => {
                 Ok(Judged::shown(OperationEvent::JudgedNotExecuted, None))
             }
-            Reply::Object(_) | Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
-                Err(format!("the provider does not show {} waiting for capture", follow_up.target))
-            }
+            status @ (ObjectStatus::Succeeded | ObjectStatus::Ended(_)) => Err(format!(
+                "the provider does not show {target} waiting for capture: it is {}",
+                status_words(&status)
+            )),
         }
     }
 
@@ -224,8 +238,19 @@ impl Engine {
         let span = Span { from: from.plus_ms(-CLOCKS_DIFFER_MS), to: None };
         let time = OurTime { now: claimed.now, began: self.clock.moments() };
         let listing = self.list_refunds(account, &follow_up.target, span, time).await;
-        if listing.objects.iter().any(|seen| seen.operation == Some(claimed.operation.id)) {
-            return Ok(Err("the listing holds this refund".to_owned()));
+        let own = listing.objects.iter().find(|seen| seen.operation == Some(claimed.operation.id));
+        if let Some(seen) = own {
+            return Ok(match &seen.status {
+                // With another sum, or it would have ended by itself.
+                RefundStatus::Canceled { .. } => Ok(Judged::shown(OperationEvent::JudgedNotExecuted, None)),
+                status @ (RefundStatus::Pending | RefundStatus::Succeeded) => {
+                    let (object, status) = (&seen.object, refund_words(status));
+                    Err(format!(
+                        "the listing holds this refund: {object} of {}, {status}. Wait until it is over; then say `--executed {object}`",
+                        seen.amount
+                    ))
+                }
+            });
         }
         if grounds.evidence.is_none() {
             for seen in &listing.objects {
@@ -235,9 +260,14 @@ impl Engine {
                 }
             }
         }
+        if !listing.complete || claimed.operation.object.is_some() {
+            let event = OperationEvent::JudgedNotExecuted;
+            let why = format!("{SILENT}: two complete listings have to agree that it is not there");
+            return Ok(believed(event, None, grounds, why));
+        }
         let since = claimed.operation.absent_since;
         let agreed = since.is_some_and(|since| claimed.now.since_ms(since) >= self.settings.listing_gap_ms);
-        if listing.complete && agreed {
+        if agreed {
             return Ok(Ok(Judged::shown(OperationEvent::JudgedNotExecuted, None)));
         }
         Ok(Err("two complete listings, some time apart, have to agree that it is not there".to_owned()))

@@ -1,21 +1,22 @@
 //! A payment in review: the object that took its money, or the proof that none did.
 
 use payment::{
-    Event, IntentId, Money, ObjectId, ObjectStatus, Observation, ReviewReason, State, StateName, Timestamp,
+    Event, IntentId, Money, ObjectId, ObjectStatus, Observation, ProviderAccount, ReviewReason, State,
+    StateName, Timestamp,
 };
 use providers::{Account, Reply};
 use store::{Claimed, LookOf, Looking, Tenant};
 
 use super::{
     Grounds, HELD, Resolved, Unaskable, Verdict, done,
-    known::{TURNED_AWAY, is_turned_away},
+    known::TURNED_AWAY,
     refused,
-    suspects::{Said, gave_back},
+    suspects::{Said, gave_back, is_shown_for},
     waiting,
 };
 use crate::{
     Claim, Engine, EngineError,
-    follow_up::KEY_DEAD_MS,
+    follow_up::{KEY_DEAD_MS, went_back},
     frozen::account_in,
     observe::{InHand, status_words},
 };
@@ -95,13 +96,20 @@ impl Engine {
         };
         let seen = match self.provider.query(&account, &object).await {
             Reply::Object(seen) => seen,
-            reply if is_turned_away(&reply) && claimed.now >= self.keys_dead_at(claimed) => {
+            reply @ (Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. }) => {
+                let dead_at = self.keys_dead_at(claimed);
+                if !self.turns_away(&account, &reply, claimed.now).await {
+                    return refused(format!(
+                        "the provider does not show {object} now: check its id, or try again later"
+                    ));
+                }
+                if claimed.now < dead_at {
+                    let left = waiting(dead_at, claimed.now);
+                    return refused(format!(
+                        "{TURNED_AWAY}, and does not show {object}: correct its secret, or wait {left}: then evidence counts"
+                    ));
+                }
                 return self.believe_charged(claimed, hand, object, grounds, TURNED_AWAY).await;
-            }
-            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
-                return refused(format!(
-                    "the provider does not show {object} now: check its id, or try again later"
-                ));
             }
         };
         if seen.status != ObjectStatus::Succeeded {
@@ -129,15 +137,16 @@ impl Engine {
         seen: &Observation,
     ) -> Result<Option<String>, EngineError> {
         let object = &seen.object;
-        let (tenant, is_suspect) = (&claimed.intent.tenant, claimed.intent.state.suspects().contains(object));
+        let (tenant, is_shown) = (&claimed.intent.tenant, is_shown_for(&claimed.intent.state, object));
         if let Some(named) = seen.intent.filter(|named| *named != claimed.intent.id)
-            && (!is_suspect || self.store.intent(tenant.clone(), named).await?.is_some())
+            && (!is_shown || self.store.intent(tenant.clone(), named).await?.is_some())
         {
             return Ok(Some(format!("{object} names another payment of ours")));
         }
-        let Some(order) = seen.order.as_ref().filter(|named| **named != claimed.checkout.order) else {
-            return Ok(None);
-        };
+        // Whose it is, the payment's own id says, whatever order somebody wrote beside it.
+        let is_ours = seen.intent == Some(claimed.intent.id);
+        let other = seen.order.as_ref().filter(|named| **named != claimed.checkout.order && !is_ours);
+        let Some(order) = other else { return Ok(None) };
         let ours = self.store.order(tenant.clone(), order.clone()).await?.is_some();
         Ok(ours.then(|| format!("{object} names order {order}, which is another one of ours")))
     }
@@ -188,7 +197,7 @@ impl Engine {
             Said::NotCharged(given_back) => given_back,
         };
         match claimed.intent.state.object().cloned() {
-            Some(object) => self.judge_ended(&account, claimed, hand, &object, grounds).await,
+            Some(object) => self.judge_ended((&account, &account_id), claimed, hand, &object, grounds).await,
             None => self.judge_absent(claim, hand, &given_back, grounds).await,
         }
     }
@@ -196,12 +205,16 @@ impl Engine {
     /// By the object that is known.
     async fn judge_ended(
         &self,
-        account: &Account,
+        (account, id): (&Account, &ProviderAccount),
         claimed: &Claimed,
         hand: &mut InHand,
         object: &ObjectId,
         grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
+        if let Some(known) = self.recorded_as(&claimed.operation, id, object).await? {
+            hand.apply(Event::JudgedNotCharged, format!("a person, and {known}: {grounds}"))?;
+            return ended_without_money(claimed);
+        }
         let Reply::Object(seen) = self.provider.query(account, object).await else {
             return self.judge_without_listing(claimed, hand, grounds, SILENT);
         };
@@ -216,17 +229,20 @@ impl Engine {
                 hand.apply(Event::JudgedNotCharged, words)?;
                 ended_without_money(claimed)
             }
-            status @ (ObjectStatus::Pending { .. }
-            | ObjectStatus::WaitingForCapture
-            | ObjectStatus::Succeeded) => {
+            ObjectStatus::Succeeded => refused(format!(
+                "{object} is not over at the provider: it is succeeded. Say `--charged {object}`, or give all of it back there first"
+            )),
+            status @ (ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture) => {
                 let status = status_words(&status);
-                refused(format!("{object} is not over at the provider: it is {status}"))
+                refused(format!(
+                    "{object} is not over at the provider: it is {status}. End it there, or wait: it ends by itself"
+                ))
             }
         }
     }
 
-    /// By listings of the account: one that is read now, and one that was some time before. What was given back in full is nobody's
-    /// money any more.
+    /// By listings of the account: one that is read now, and one that was some time before. What was given back in full, or ended, is
+    /// nobody's money any more.
     async fn judge_absent(
         &self,
         claim: &Claim,
@@ -238,7 +254,7 @@ impl Engine {
         let Some(listing) = self.shared_listing(claim).await? else {
             return refused("the account's listing is being read just now; try again in a moment");
         };
-        if let Some(found) = listing.of(claimed.intent.id).iter().find(|found| !found.given_back) {
+        if let Some(found) = listing.of(claimed.intent.id).iter().find(|found| !went_back(found)) {
             return refused(format!(
                 "the provider's listing holds {} of this payment: it is {}",
                 found.object,
@@ -271,11 +287,17 @@ impl Engine {
         ))
     }
 
-    /// When the provider has forgotten the key of the first send.
+    /// When the provider has forgotten the key of the first send. What this database knows no send of was sent before it was met, if
+    /// ever: by a time that is lost (fault 23).
     fn keys_dead_at(&self, claimed: &Claimed) -> Timestamp {
-        let window_ms = self.provider.resend_window_ms().unwrap_or(0);
-        let first_sent = claimed.operation.first_sent_at.unwrap_or(claimed.now);
-        first_sent.plus_ms(window_ms + KEY_DEAD_MS)
+        let operation = &claimed.operation;
+        let sent = operation.first_sent_at.or(operation.execute_until).unwrap_or(claimed.now);
+        self.key_dead_at(sent)
+    }
+
+    /// When no request of then can be executed any more.
+    pub(super) fn key_dead_at(&self, sent: Timestamp) -> Timestamp {
+        sent.plus_ms(self.provider.resend_window_ms().unwrap_or(0) + KEY_DEAD_MS)
     }
 
     fn judge_without_listing(

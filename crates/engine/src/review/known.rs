@@ -1,7 +1,7 @@
 //! What there is to judge a person's word by: who can ask the provider, and what our own rows know of an object.
 
-use payment::{NotExecutedReason, ObjectId, ProviderAccount};
-use providers::Reply;
+use payment::{NotExecutedReason, ObjectId, ProviderAccount, Timestamp};
+use providers::{Account, Page, Reply, Span};
 use store::{OperationRecord, StrangerRecord, Task, Tenant};
 
 use crate::{Engine, EngineError, follow_up::Known};
@@ -18,12 +18,23 @@ pub enum Unaskable {
 /// Why evidence decides where the provider answers us with 401 or 403, and nothing can be executed any more.
 pub(super) const TURNED_AWAY: &str = "the provider does not accept the credentials of this account";
 
-/// Whether the provider does not talk to us: what it knows, somebody else can see.
-pub(super) fn is_turned_away<O>(reply: &Reply<O>) -> bool {
-    matches!(reply, Reply::NotExecuted { reason: NotExecutedReason::NotAuthorized, .. })
-}
+/// Why evidence decides where a provider that can be asked says nothing, and nothing can be executed any more.
+pub(super) const SILENT: &str = "the provider cannot say now that it was not done";
 
 impl Engine {
+    /// Whether the provider does not talk to us about this account: what it knows, somebody else can see. One object may be forbidden
+    /// alone; then the listing of any moment is shown.
+    pub(crate) async fn turns_away<O: Sync>(
+        &self,
+        account: &Account,
+        reply: &Reply<O>,
+        any: Timestamp,
+    ) -> bool {
+        let refused = matches!(reply, Reply::NotExecuted { reason: NotExecutedReason::NotAuthorized, .. });
+        let span = Span { from: any, to: Some(any) };
+        refused && matches!(self.provider.list(account, span, None).await, Page::Failed { .. })
+    }
+
     /// Why the provider cannot be asked about an operation; none where it can.
     pub async fn unaskable(&self, operation: &OperationRecord) -> Result<Option<Unaskable>, EngineError> {
         Ok(self.asked(operation).await?.err())

@@ -1,10 +1,10 @@
 //! Money that no payment of ours asked for: it pays the order it names, or is none of ours.
 
-use payment::{Money, ObjectStatus, Observation, OrderId};
-use providers::Reply;
+use payment::{Money, ObjectStatus, Observation, OrderId, Timestamp};
+use providers::{Account, Reply};
 use store::{Change, Charge, CheckoutRecord, IntentRecord, LookOf, Looking, Resolution, StrangerRecord};
 
-use super::{Grounds, HELD, NOT_SHOWN, Resolved, Verdict, done, refused};
+use super::{Grounds, HELD, NOT_SHOWN, Resolved, Verdict, done, known::TURNED_AWAY, refused, waiting};
 use crate::{
     Engine, EngineError,
     observe::{InHand, status_words},
@@ -80,6 +80,24 @@ impl Engine {
         Ok(Ok((checkout, intent)))
     }
 
+    /// What the provider shows of a stranger now, in words; none where it does not. Its row does not tell whether it was given back.
+    pub async fn shown_of(&self, stranger: &StrangerRecord) -> Result<Option<String>, EngineError> {
+        if !self.can_ask_about(stranger).await? {
+            return Ok(None);
+        }
+        let Ok((account, _)) = self.current_account(&stranger.tenant).await else { return Ok(None) };
+        let Reply::Object(seen) = self.provider.query(&account, &stranger.object).await else {
+            return Ok(None);
+        };
+        let back = if seen.given_back { ", and all of it was given back" } else { "" };
+        Ok(Some(format!("{}, {}{back}", status_words(&seen.status), seen.amount)))
+    }
+
+    /// When a stranger that waits cannot take money any more.
+    pub fn is_over_at(&self, stranger: &StrangerRecord) -> Timestamp {
+        self.over_at(stranger.found_at)
+    }
+
     /// For what a stranger's money was recorded already, be it for another merchant with the same account; but for this order.
     async fn recorded_for(
         &self,
@@ -112,9 +130,8 @@ impl Engine {
         if stranger.took_money {
             return Ok(Ok(()));
         }
+        let (over_at, now) = (self.is_over_at(stranger), self.now_of(stranger).await?);
         if !self.can_ask_about(stranger).await? {
-            let over_at = self.over_at(stranger.found_at);
-            let (_, now) = self.store.sweep(stranger.tenant.clone(), stranger.account.clone()).await?;
             if grounds.evidence.is_some() || now >= over_at {
                 return Ok(Ok(()));
             }
@@ -126,7 +143,15 @@ impl Engine {
         }
         let (account, _) = self.current_account(&stranger.tenant).await?;
         let Reply::Object(seen) = self.provider.query(&account, &stranger.object).await else {
-            return Ok(Err(NOT_SHOWN.to_owned()));
+            return Ok(if now < over_at {
+                Err(format!(
+                    "{NOT_SHOWN}. It may still take money until {over_at}; from then on --evidence counts, which shows that it ended"
+                ))
+            } else if grounds.evidence.is_none() {
+                Err(format!("{NOT_SHOWN}, or say by --evidence what shows that it ended"))
+            } else {
+                Ok(())
+            });
         };
         Ok(match seen.status {
             ObjectStatus::Succeeded | ObjectStatus::Ended(_) => Ok(()),
@@ -148,15 +173,18 @@ impl Engine {
             Err(words) => return Ok(Err(words)),
         };
         let (account, _) = self.current_account(&stranger.tenant).await?;
-        let seen = match self.provider.query(&account, &stranger.object).await {
-            Reply::Object(seen) => seen,
-            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
-                return Ok(Err(NOT_SHOWN.to_owned()));
+        let (amount, why) = match self.provider.query(&account, &stranger.object).await {
+            Reply::Object(seen) => match pays_nothing(&seen, &checkout, grounds) {
+                Some(words) => return Ok(Err(words)),
+                None => (seen.amount, String::new()),
+            },
+            reply @ (Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. }) => {
+                if let Some(words) = self.unbelievable(stranger, &account, &reply, grounds).await? {
+                    return Ok(Err(words));
+                }
+                (stranger.amount, format!(" ({TURNED_AWAY})"))
             }
         };
-        if let Some(words) = pays_nothing(&seen, &checkout, grounds) {
-            return Ok(Err(words));
-        }
         let claimed = match self.claim_look(&stranger.tenant, LookOf::Intent(intent.id)).await? {
             Looking::Claimed(claimed) => *claimed,
             Looking::Held | Looking::NotFound => return Ok(Err(HELD.to_owned())),
@@ -167,15 +195,48 @@ impl Engine {
             from: state,
             event: "stranger_linked".to_owned(),
             to: state,
-            evidence: format!("a person: object {} pays {}: {grounds}", stranger.object, checkout.order),
+            evidence: format!("a person: object {} pays {}: {grounds}{why}", stranger.object, checkout.order),
         });
         hand.charges.push(Charge {
             account: stranger.account.clone(),
             object: stranger.object.clone(),
-            amount: seen.amount,
+            amount,
         });
         // Somebody else came between: the stranger goes on blocking its order.
         Ok(if self.write_look(&claimed, hand, Some(&account)).await? { Ok(()) } else { Err(HELD.to_owned()) })
+    }
+
+    /// Why a person is not believed that a stranger's money, which the provider does not show, pays its order.
+    async fn unbelievable(
+        &self,
+        stranger: &StrangerRecord,
+        account: &Account,
+        reply: &Reply,
+        grounds: &Grounds,
+    ) -> Result<Option<String>, EngineError> {
+        if !self.turns_away(account, reply, stranger.found_at).await {
+            return Ok(Some(NOT_SHOWN.to_owned()));
+        }
+        let now = self.now_of(stranger).await?;
+        let sure_at = match stranger.took_money {
+            true => self.key_dead_at(stranger.found_at),
+            false => self.is_over_at(stranger),
+        };
+        Ok(if now < sure_at {
+            let left = waiting(sure_at, now);
+            Some(format!("{TURNED_AWAY}: correct its secret, or wait {left}: then evidence counts"))
+        } else if grounds.evidence.is_none() {
+            Some(format!(
+                "{TURNED_AWAY}; say by --evidence what shows that {} took the money",
+                stranger.object
+            ))
+        } else {
+            None
+        })
+    }
+
+    async fn now_of(&self, stranger: &StrangerRecord) -> Result<Timestamp, EngineError> {
+        Ok(self.store.sweep(stranger.tenant.clone(), stranger.account.clone()).await?.1)
     }
 }
 

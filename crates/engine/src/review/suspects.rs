@@ -1,7 +1,7 @@
 //! The suspects of a payment in review: what the provider showed for its own object, and what contradicts what was asked for. Each is
 //! asked before anybody is believed that no money was taken.
 
-use payment::{Money, ObjectId, ObjectStatus, ProviderAccount};
+use payment::{Money, ObjectId, ObjectStatus, ProviderAccount, State};
 use providers::{Account, Reply};
 use store::{Claimed, Resolution};
 
@@ -41,7 +41,8 @@ impl Engine {
                 ObjectStatus::Succeeded => return Ok(Said::MayHaveCharged(took_money(suspect, seen.amount))),
                 ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => {
                     return Ok(Said::MayHaveCharged(format!(
-                        "the provider showed {suspect} for this payment's own, and it may still take money: it is {}",
+                        "the provider showed {suspect} for this payment's own, and it may still take money: it is {}. End it there, or wait: it \
+                         ends by itself",
                         status_words(&seen.status)
                     )));
                 }
@@ -50,14 +51,15 @@ impl Engine {
         Ok(if all_told { Said::NotCharged(given_back) } else { Said::Nothing })
     }
 
-    /// As what else an object is known. A suspect that a sweep met as well is this payment's before it is a stranger.
+    /// As what else an object is known. A suspect that a sweep met as well, or the payment's own, is this payment's before it is a
+    /// stranger.
     pub(super) async fn known_as_anothers(
         &self,
         claimed: &Claimed,
         account: &ProviderAccount,
         object: &ObjectId,
     ) -> Result<Option<String>, EngineError> {
-        if claimed.intent.state.suspects().contains(object) {
+        if is_shown_for(&claimed.intent.state, object) {
             self.recorded_as(&claimed.operation, account, object).await
         } else {
             self.known_as(&claimed.operation, account, object).await
@@ -81,6 +83,11 @@ impl Engine {
     }
 }
 
+/// Whether the provider showed this object for the payment's own.
+pub(super) fn is_shown_for(state: &State, object: &ObjectId) -> bool {
+    state.object() == Some(object) || state.suspects().contains(object)
+}
+
 /// Words for the evidence, which go on from others.
 pub(super) fn gave_back(object: &ObjectId, amount: Money) -> String {
     format!(", {object} gave all of its {amount} back")
@@ -89,6 +96,6 @@ pub(super) fn gave_back(object: &ObjectId, amount: Money) -> String {
 fn took_money(suspect: &ObjectId, amount: Money) -> String {
     format!(
         "the provider showed {suspect} for this payment's own, and it took {amount}: where that is this shopper's money, say \
-         `--charged {suspect}`"
+         `--charged {suspect}`, else give all of it back there first"
     )
 }

@@ -17,6 +17,7 @@ scenarios! {
     r15_an_account_is_asked_with_its_own_secret_after_a_change,
     r15_the_servers_secret_is_rotated_in_mid_flight,
     r15_the_accounts_newest_secret_is_used,
+    r15_an_account_is_reached_where_it_is_now,
     r15_a_merchant_that_is_gone_does_not_leave_its_payment_hanging,
     r15_waits_grow,
     r15_fault_44_retry_after_is_honoured,
@@ -54,6 +55,30 @@ async fn r15_fault_49c_another_account_and_another_version_in_mid_flight(world: 
     assert_eq!(world.state(&next).await, StateName::Succeeded);
     assert_eq!(world.bank.objects()[1].account, OTHER);
     assert!(world.bank.sent()[3].body.starts_with(b"edition=1"));
+}
+
+/// The provider has another address, or is reached through another one; the account is the same. What is unknown is sent again and asked
+/// about there.
+async fn r15_an_account_is_reached_where_it_is_now(world: World) {
+    let engine = world.engine();
+    world.bank.next([Fault::LoseRequest]);
+    let unsent = world.paying(&engine, "1").await;
+    world.bank.next([Fault::LoseAnswer]);
+    let unanswered = world.paying(&engine, "2").await;
+    world.bank.decides(crate::bank::pending());
+    let waiting = world.paying(&engine, "3").await;
+    let url = "https://elsewhere.example";
+    world.merchants.put(store::MerchantRecord { url: url.into(), ..world.merchant().await });
+    world.bank.moves_to(url);
+    world.bank.moves(waiting.intent.id, payment::ObjectStatus::Succeeded);
+    world.settle(&engine).await;
+    for offer in [unsent, unanswered, waiting] {
+        assert_eq!(world.state(&offer).await, StateName::Succeeded);
+    }
+    let sent = world.bank.sent();
+    assert!(sent[3..].iter().all(|sent| sent.account.url == url && sent.account.id == ACCOUNT));
+    assert!(sent[3..].iter().any(|sent| sent.key == world.bank.sent()[0].key));
+    assert_eq!(world.bank.charges(), 3);
 }
 
 /// Queries and listings of the old account, too.

@@ -2,6 +2,7 @@
 //! changes nothing.
 
 mod charged;
+mod every_end;
 mod extras;
 mod follow_ups;
 mod given_back;

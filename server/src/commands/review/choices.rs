@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::answers::rfc3339;
 use anyhow::Result;
 use engine::{Engine, Unaskable};
 use payment::{IntentId, ObjectId, OperationKind, State};
@@ -70,7 +71,11 @@ pub(super) async fn of_payment(engine: &Engine, intent: &IntentRecord, story: &S
 pub(super) async fn of_stranger(engine: &Engine, stranger: &StrangerRecord) -> Result<String> {
     let (mut choices, object) = (Choices::default(), stranger.object.as_str());
     if !stranger.took_money && engine.can_ask_about(stranger).await? {
-        choices.note("It took no money yet: nothing can be said of it before it does, or ends.");
+        let over_at = rfc3339(engine.is_over_at(stranger));
+        choices.note(&format!(
+            "It took no money yet: nothing can be said of it before it does, or ends. Where the provider does not show it any more, \
+             --not-charged --evidence TEXT counts from {over_at} on."
+        ));
         return Ok(choices.text());
     }
     match engine.payable_by(stranger).await? {

@@ -104,7 +104,9 @@ fn extra(charge: &ChargeRecord, alone: bool) -> (String, String) {
 fn stranger(found: &StrangerRecord) -> (String, String) {
     let (amount, account, at) = (found.amount, words::account(found), rfc3339(found.found_at));
     let what = if found.took_money {
-        format!("{amount} taken in {account}, found {at}: no payment of ours asked for it.")
+        format!(
+            "{amount} taken in {account}, found {at}: no payment of ours asked for it. Whether it was given back since, `show` asks."
+        )
     } else {
         format!(
             "{amount} may be taken in {account}, found {at}: it waits there, and no payment that we know of asked for it."

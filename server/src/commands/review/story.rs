@@ -21,7 +21,10 @@ pub(super) async fn text(engine: &Engine, id: &str) -> Result<Option<String>> {
         Some(ReviewItem::Extra(charge)) => (charge.tenant.clone(), charge.intent),
         Some(ReviewItem::Stranger(found)) => {
             let choices = choices::of_stranger(engine, &found).await?;
-            return Ok(Some(format!("{}\n\n{choices}\n", stranger(&found))));
+            let shown = engine.shown_of(&found).await?;
+            let shown =
+                shown.map_or_else(String::new, |words| format!("\nThe provider shows it now: {words}."));
+            return Ok(Some(format!("{}{shown}\n\n{choices}\n", stranger(&found))));
         }
         None => return Ok(None),
     };

@@ -126,6 +126,23 @@ impl Bank {
         self.books().ledger.gave_all_back(object)
     }
 
+    /// A payment is not known any more, and not listed.
+    pub fn loses(&self, id: &ObjectId) {
+        self.books().ledger.object(id).account = "nobody's".into();
+    }
+
+    /// The same of a refund.
+    pub fn loses_refund(&self, operation: OperationId) {
+        let mut books = self.books();
+        let refund = books.ledger.refunds.iter_mut().find(|refund| refund.operation == operation);
+        refund.unwrap().account = "nobody's".into();
+    }
+
+    /// A payment alone is not shown to us by its id (403).
+    pub fn forbids(&self, id: &ObjectId) {
+        self.books().forbidden = Some(id.clone());
+    }
+
     /// An object is called as one of another account.
     pub fn renames(&self, id: &ObjectId, name: &ObjectId) {
         self.books().ledger.object(id).id = name.clone();
@@ -196,6 +213,11 @@ impl Bank {
     /// Keys are forgotten: a repeat makes a second object.
     pub fn forget_keys(&self) {
         self.books().ledger.forget_keys();
+    }
+
+    /// It is reached there alone from now on.
+    pub fn moves_to(&self, url: &str) {
+        self.books().moved_to = Some(url.to_owned());
     }
 
     pub fn change_secret(&self, account: &str, secret: &str) {

@@ -8,6 +8,7 @@ use store::{ChargeRecord, ReviewItem};
 
 use super::{finish, refund, state, step};
 use crate::{
+    alarms::Log,
     bank::{Fault, Lie},
     flaky::{Call, Flaky, When},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
@@ -26,6 +27,7 @@ scenarios! {
     n5_an_extra_is_not_given_back_once_the_money_that_paid_was_taken_back,
     n5_an_extra_is_not_given_back_once_the_money_that_paid_was_given_back,
     n5_an_extra_waits_until_the_provider_shows_the_money_that_paid,
+    n5_an_extra_that_waits_for_a_silent_provider_is_told_of_once,
     n5_an_extra_is_not_given_back_where_the_provider_shows_that_another_sum_paid,
     n5_a_refund_that_was_turned_away_is_not_sent_again_once_the_money_that_paid_is_gone,
     n5_a_refund_waits_until_the_provider_shows_the_money_that_paid,
@@ -59,6 +61,20 @@ async fn extra(world: &World, offer: &Offer) -> ChargeRecord {
     let charges = world.story(offer).await.charges;
     assert_eq!(charges.len(), 2);
     charges.into_iter().find(|charge| charge.extra).unwrap()
+}
+
+async fn n5_an_extra_that_waits_for_a_silent_provider_is_told_of_once(world: World) {
+    let engine = world.engine();
+    charged_twice(&world, &engine).await;
+    wants(&world, true);
+    let (log, _guard) = Log::open();
+    let mut out_of_reach = OutOfReach::default();
+    for told in [1, 0, 0] {
+        world.bank.next_query(Fault::LoseAnswer);
+        assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 0);
+        assert_eq!(log.told("an extra charge is not given back yet").len(), told);
+    }
+    assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 1, "it is tried again");
 }
 
 /// What stands before a person of it.

@@ -4,7 +4,7 @@ use engine::{Engine, OutOfReach, Verdict};
 use payment::{ObjectId, OperationKind, RefundStatus};
 use store::{ChargeRecord, MerchantRecord, ReviewItem};
 
-use super::{REASON, done, object, refused, resolve, waiting};
+use super::{REASON, Word, done, object, refused, resolve, waiting};
 use crate::{
     bank::{Fault, Lie},
     follow_ups::{finish, step},
@@ -17,6 +17,7 @@ scenarios! {
     n5_an_extra_that_was_given_back_by_hand_ends_by_that_refund,
     n5_r23_a_part_that_was_given_back_by_hand_is_counted_once,
     n5_r23_what_gave_nothing_of_the_extra_back_is_refused,
+    n5_an_extra_of_an_account_that_turns_us_away_ends_by_evidence,
     n5_r23_while_a_refund_of_ours_is_not_over_another_is_not_counted,
 }
 
@@ -108,6 +109,23 @@ async fn n5_r23_what_gave_nothing_of_the_extra_back_is_refused(world: World) {
     refused(&world, &offer, &extra, Verdict::Executed(too_much), "only 1500.00 RUB of").await;
     world.bank.lies(None);
     assert_eq!(sums(&world, &offer, &extra).await, (0, 0));
+}
+
+/// Nobody can ask any more whether it was given back.
+async fn n5_an_extra_of_an_account_that_turns_us_away_ends_by_evidence(world: World) {
+    let engine = world.engine();
+    let (offer, extra) = charged_twice(&world, &engine).await;
+    let refund = world.bank.gives_back_by_hand(&extra, rub("1500.00"), RefundStatus::Succeeded);
+    let by_evidence = Word(Verdict::Executed(refund.clone()), Some("the account's statement of May"));
+    world.bank.next_query(Fault::Unauthorized);
+    refused(&world, &offer, &extra, by_evidence.clone(), "does not show the refund").await;
+    world.bank.every(Some(Fault::Unauthorized));
+    refused(&world, &offer, &extra, Verdict::Executed(refund), "say by --evidence").await;
+    done(resolve(&engine, &extra, by_evidence).await);
+    assert_eq!((sums(&world, &offer, &extra).await, waiting(&engine).await.len()), ((0, 150_000), 0));
+    let line = world.journal(&offer).await.pop().unwrap();
+    assert!(line.contains("statement of May") && line.contains("does not accept the credentials"), "{line}");
+    world.bank.every(None);
 }
 
 /// It may be the very one, with our name taken off it.

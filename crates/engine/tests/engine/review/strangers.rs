@@ -13,7 +13,7 @@ use crate::{
     follow_ups::follow_up,
     merchant::{ACCOUNT, merchant, secret_of, tenant},
     scenarios,
-    world::{MINUTE, World, rub},
+    world::{DAY, HOUR, MINUTE, World, rub},
 };
 
 scenarios! {
@@ -24,6 +24,7 @@ scenarios! {
     a_stranger_whose_order_has_no_checkout_waits_for_one,
     a_stranger_that_is_none_of_ours_is_released_and_the_order_flows_again,
     a_stranger_that_the_provider_does_not_show_is_not_linked,
+    a_stranger_of_an_account_that_turns_us_away_pays_by_evidence,
     a_stranger_takes_no_other_verdict,
     n5_a_stranger_linked_to_a_paid_order_is_an_extra,
     a_link_by_one_who_died_is_made_once,
@@ -126,6 +127,9 @@ async fn a_stranger_whose_money_was_given_back_pays_nothing_without_evidence(wor
     let offer = world.offer(&engine, "1").await;
     let id = found(&world, &engine, "1", rub("1500.00")).await;
     world.bank.gives_back_by_hand(&id, rub("1500.00"), RefundStatus::Succeeded);
+    let [ReviewItem::Stranger(stranger)] = &engine.review().await.unwrap().items[..] else { panic!("one") };
+    let shown = engine.shown_of(stranger).await.unwrap().unwrap();
+    assert!(shown.contains("1500.00 RUB, and all of it was given back"), "{shown}");
     let charged = Verdict::Charged(id.clone());
     refused(&world, &offer, &id, charged.clone(), "all of it was given back").await;
     done(resolve(&engine, &id, Word(charged, Some("it was shipped, and came back"))).await);
@@ -174,6 +178,31 @@ async fn a_stranger_that_the_provider_does_not_show_is_not_linked(world: World) 
         refused(&world, &offer, &id, Verdict::Charged(id.clone()), "does not show it now").await;
     }
     assert_eq!(world.status(&offer).await, CheckoutStatus::Open);
+}
+
+/// Its merchant's credentials were revoked after it was found. One object that is forbidden alone is no such account.
+async fn a_stranger_of_an_account_that_turns_us_away_pays_by_evidence(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let id = found(&world, &engine, "1", rub("1500.00")).await;
+    let by_evidence = Word(Verdict::Charged(id.clone()), Some("the account's statement of May"));
+    world.bank.every(Some(Fault::Unauthorized));
+    refused(&world, &offer, &id, by_evidence.clone(), "correct its secret, or wait 25 h").await;
+    world.clock.advance(DAY + HOUR);
+    let part = "does not accept the credentials of this account; say by --evidence";
+    refused(&world, &offer, &id, Verdict::Charged(id.clone()), part).await;
+    world.bank.every(None);
+    world.bank.forbids(&id);
+    refused(&world, &offer, &id, by_evidence.clone(), "does not show it now").await;
+    world.bank.every(Some(Fault::Unauthorized));
+    done(resolve(&engine, &id, by_evidence).await);
+    let charge = world.story(&offer).await.charges.remove(0);
+    assert_eq!((charge.object, charge.amount), (id, rub("1500.00")));
+    assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+    let line = world.journal(&offer).await.pop().unwrap();
+    for part in ["stranger_linked", "the account's statement of May", "does not accept the credentials"] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
 }
 
 async fn a_stranger_takes_no_other_verdict(world: World) {

@@ -22,6 +22,7 @@ scenarios! {
     fault_33_what_cannot_be_asked_stands_before_a_person_and_is_not_tried_for_ever,
     a_payment_that_cannot_be_asked_about_is_charged_by_evidence,
     a_payment_whose_provider_turns_us_away_is_charged_by_evidence_once_its_key_is_dead,
+    an_object_that_is_forbidden_alone_is_not_charged_by_evidence,
     a_payment_that_cannot_be_asked_about_is_not_charged_by_evidence_after_its_keys_window,
     an_object_that_another_payment_waits_for_is_not_taken_by_evidence,
     a_refund_that_cannot_be_asked_about_is_executed_by_evidence,
@@ -138,12 +139,23 @@ async fn a_payment_whose_provider_turns_us_away_is_charged_by_evidence_once_its_
     let (id, charged) = (offer.intent.id, Verdict::Charged(object_of(&world, &offer)));
     let refused = async |word: Word, part| refused_by(&engine, &world, &offer, id, word, part).await;
     refused(by_evidence(charged.clone()), "does not show").await;
+    refused(by_evidence(charged.clone()), "or wait").await;
     world.clock.advance(HOUR);
     refused(charged.clone().into(), "does not accept the credentials of this account; say by --evidence")
         .await;
     done(resolve(&engine, id, by_evidence(charged)).await);
     assert_told(&world, &offer, "judged_charged", "does not accept the credentials").await;
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+}
+
+/// The account is asked as ever.
+async fn an_object_that_is_forbidden_alone_is_not_charged_by_evidence(world: World) {
+    let engine = world.engine();
+    let offer = in_review(&world, &engine, "1", Fault::LoseRequest).await;
+    world.clock.advance(HOUR);
+    let charged = by_evidence(Verdict::Charged(object("object-77")));
+    world.bank.next_query(Fault::Unauthorized);
+    refused_by(&engine, &world, &offer, offer.intent.id, charged, "does not show object-77 now").await;
 }
 
 async fn a_payment_that_cannot_be_asked_about_is_charged_by_evidence(world: World) {
