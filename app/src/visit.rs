@@ -308,5 +308,5 @@ fn may_try_again(seen: &Seen) -> bool {
 }
 
 #[cfg(test)]
-#[path = "visit_tests.rs"]
+#[path = "visit_tests/mod.rs"]
 mod tests;

@@ -1,0 +1,104 @@
+//! Terms that change under a page.
+
+use super::*;
+
+#[test]
+fn new_terms_are_shown_and_then_confirmed_by_pressing_pay_again() {
+    let (mut visit, offer) = changed();
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))), []);
+    assert_eq!(visit.handle(Event::Accept), [Command::Adopt(offer)]);
+    assert_eq!(visit.stage(), &Stage::Ready);
+    assert_eq!(visit.handle(Event::Accept), []);
+    assert_eq!(visit.handle(Event::Pay(Ok(form()))).len(), 3);
+}
+
+#[test]
+fn n1_new_terms_that_somebody_else_agrees_to_first_are_not_offered_any_more() {
+    for state in [Processing, Confirming, RequiresAction, Succeeded, Declined, IntentState::Expired] {
+        let (mut visit, _) = changed();
+        assert!(visit.watches());
+        assert_eq!(visit.handle(Event::Heard), [Command::Ask]);
+        assert_eq!(visit.handle(asked(Created)), [Command::AskIn { pause_s: 2 }], "it is offered still");
+        assert_eq!(visit.stage().name(), "changed");
+        assert_eq!(visit.handle(Event::Told(Some(Seen::bare(state)))), [Command::Reload, Command::Tell]);
+    }
+}
+
+#[test]
+fn fault_65_terms_that_change_once_more_take_the_place_of_those_that_were_told() {
+    let (mut visit, _) = changed();
+    assert_eq!(visit.handle(replaced()), [Command::AskOffer]);
+    let newest = offer(3, "1900.00");
+    let commands = visit.handle(Event::Offered(Ok(Some(newest.clone()))));
+    assert_eq!(commands, [Command::Follow { intent: "pi_3".into() }, Command::AskIn { pause_s: 2 }]);
+    assert_eq!(visit.stage(), &Stage::Changed(newest.clone()));
+    assert_eq!(visit.handle(Event::Accept), [Command::Adopt(newest)]);
+
+    let (mut untold, _) = changed();
+    untold.handle(replaced());
+    let lost = untold.handle(Event::Offered(Err(Note::NoConnection)));
+    assert_eq!((lost, untold.stage().name()), (vec![Command::AskIn { pause_s: 2 }], "changed"));
+    assert_eq!(untold.handle(Event::Offered(Ok(None))), [Command::Reload], "paid, or under way, by now");
+}
+
+/// It was asked for before the page followed another intent, and came after.
+#[test]
+fn fault_65_a_late_answer_about_the_old_terms_says_nothing_of_the_new_ones() {
+    let mut visit = Visit::new(Stage::Ready);
+    let before = visit.turn();
+    assert!(visit.awaits(before));
+    visit.handle(Event::Offered(Ok(Some(offer(2, "1700.00")))));
+    assert!(!visit.awaits(before) && visit.awaits(visit.turn()));
+    let told = visit.turn();
+    visit.handle(Event::Accept);
+    assert!(visit.awaits(told), "it is the same intent");
+}
+
+/// The shop changed the order while the form was being filled in, and the page hears of it before the press.
+#[test]
+fn fault_65_new_terms_under_an_open_form_are_told_first_and_what_was_typed_stays() {
+    let (_, offer) = changed();
+    for wrongs in [None, Some(vec![Wrong::NumberCheck])] {
+        let form = || {
+            let mut visit = Visit::new(Stage::Ready);
+            wrongs.clone().map(|wrongs| visit.handle(Event::Pay(Err(wrongs))));
+            visit.handle(Event::Heard);
+            assert_eq!(visit.handle(replaced()), [Command::AskOffer]);
+            visit
+        };
+        let mut told = form();
+        let commands = told.handle(Event::Offered(Ok(Some(offer.clone()))));
+        assert_eq!(commands, [Command::Follow { intent: "pi_2".into() }, Command::AskIn { pause_s: 1 }]);
+        assert_eq!(told.handle(Event::Accept), [Command::Adopt(offer.clone())]);
+
+        assert_eq!(form().handle(Event::Offered(Ok(None))), [Command::Reload], "paid, or under way, by now");
+        let mut untold = form();
+        assert!(matches!(
+            untold.handle(Event::Offered(Err(Note::NoConnection))).as_slice(),
+            [Command::AskIn { .. }]
+        ));
+        let mut pressed = form();
+        pressed.handle(Event::Pay(Ok(self::form())));
+        assert_eq!(
+            pressed.handle(Event::Offered(Ok(Some(offer.clone())))),
+            [],
+            "it waits for an answer of its own"
+        );
+    }
+    assert_eq!(known(Declined).handle(replaced()), [Command::Reload], "nothing is typed there");
+}
+
+#[test]
+fn fault_65_new_terms_of_another_try_are_told_before_anything_can_be_pressed() {
+    for new in [offer(2, "1700.00"), offer(2, "1500.00")] {
+        let mut visit = known(Declined).showing(Some(offer(1, "1500.00").terms));
+        visit.handle(Event::TryAgain);
+        visit.handle(Event::Renewed(Ok(())));
+        let commands = visit.handle(Event::Offered(Ok(Some(new.clone()))));
+        assert_eq!(commands, [Command::Follow { intent: "pi_2".into() }, Command::AskIn { pause_s: 1 }]);
+        assert_eq!(visit.stage(), &Stage::Changed(new.clone()));
+        assert_eq!(visit.handle(Event::Pay(Ok(form()))), []);
+        assert_eq!(visit.handle(Event::Accept), [Command::Adopt(new)]);
+        assert!(visit.watches(), "it is another try all the same");
+    }
+}
