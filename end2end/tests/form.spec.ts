@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { GOOD, NO_FUNDS, OTHER_GOOD, last4 } from '../helpers/cards.ts';
 import { Gate, NEWS } from '../helpers/gate.ts';
 import { PayPage, plain } from '../helpers/pay_page.ts';
+import { inspect } from '../helpers/screens.ts';
 import { buy, expectShopSays } from '../helpers/shop.ts';
 import { expect, test } from '../helpers/test.ts';
 
@@ -262,6 +263,12 @@ test('what was said of a form that was sent is not said of what comes after it, 
   await bank.expectOneCharge(order.id, '1700.00');
 });
 
+test('the largest sum that there is stays on the narrowest screen', async ({ page, merchant }) => {
+  const order = await merchant.offer({ amount: { value: '90071992547409.93', currency: 'RUB' } });
+  await new PayPage(page).open(order.url);
+  await inspect(page, 'largest-sum');
+});
+
 test('an order whose time ran out cannot be paid, and says so', async ({ page, bank, merchant }) => {
   const checkout = await merchant.offer({ order_id: `late-${randomUUID().slice(0, 8)}`, expires_in: 1 });
   await expect.poll(async () => (await merchant.checkout(checkout.id)).status).toBe('expired');
@@ -303,6 +310,26 @@ test.describe('languages', () => {
       if (lang === 'en') expect(plain(await pay.button.innerText())).toBe('Pay ₽1,500.00');
     });
   }
+
+  test('the other language takes nothing from the form', async ({ page, bank }) => {
+    const { order, pay } = await buy(page);
+    await pay.hydrated();
+    await pay.fill(GOOD);
+    await pay.email.fill('anna@example.com');
+    await page.getByRole('link', { name: 'English' }).click();
+    await expect(page.locator('html')).toHaveAttribute('lang', 'en');
+    expect(plain(await pay.button.innerText())).toBe('Pay ₽1,500.00');
+    await expect(page).toHaveTitle(/^Pay ₽1,500.00/);
+    await expect(page.getByLabel('Card number')).toHaveValue(/5555/);
+    await expect(pay.email).toHaveValue('anna@example.com');
+    await expect(page).toHaveURL(/lang=en/);
+    await page.getByRole('link', { name: 'Русский' }).click();
+    await expect(page.locator('html')).toHaveAttribute('lang', 'ru');
+    await pay.button.click();
+    await pay.expectState('succeeded');
+    await expect(pay.screens).not.toContainText(/paid/i);
+    await bank.expectOneCharge(order.id, '1500.00');
+  });
 
   test('by ?lang=, over Accept-Language, from the shelf to the receipt and back', async ({ page, bank }) => {
     await page.goto('/shop?lang=en');

@@ -135,12 +135,6 @@ test('screens of terms that changed', async ({ page, merchant, watch }) => {
   await inspect(page, 'changed-terms-only');
 });
 
-test('the largest sum that there is stays on the narrowest screen', async ({ page, merchant }) => {
-  const order = await merchant.offer({ amount: { value: '90071992547409.93', currency: 'RUB' } });
-  await new PayPage(page).open(order.url);
-  await inspect(page, 'largest-sum');
-});
-
 test('screens of results', async ({ page, merchant, newDevice }) => {
   const order = await merchant.offer({ description: 'Кофемолка Bravo', return_url: undefined });
   const status = order.url.replace('?', '/status?');

@@ -21,8 +21,12 @@ use super::{
 use crate::widget::Widget;
 
 /// A plain script: what works, or says that it does not, before WebAssembly is there; and the live part that is smaller so.
-pub(super) const SCRIPT: &str =
-    concat!(include_str!("clock.js"), include_str!("loader.js"), include_str!("live.js"));
+pub(super) const SCRIPT: &str = concat!(
+    include_str!("clock.js"),
+    include_str!("loader.js"),
+    include_str!("live.js"),
+    include_str!("language.js")
+);
 
 /// Order, form, and every screen that may follow.
 #[component]
