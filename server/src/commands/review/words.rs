@@ -33,8 +33,9 @@ pub(super) fn standing(state: &State) -> String {
             format!("result unknown since {}: {}", rfc3339(*since), unknown(*why))
         }
         State::Authorized { object } => format!("money is held by {object}, and not taken yet"),
-        State::NeedsReview { since, why, object, .. } => {
-            format!("waits for a person since {}: {}", rfc3339(*since), review(*why, object.as_ref()))
+        State::NeedsReview { since, why, object, suspects } => {
+            let why = review(*why, object.as_ref(), suspects);
+            format!("waits for a person since {}: {why}", rfc3339(*since))
         }
         State::Succeeded { object, at } => format!("paid by {object}, known since {}", rfc3339(*at)),
         State::Declined { by, code, .. } => {
