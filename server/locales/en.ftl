@@ -5,7 +5,8 @@ hello = Hello,
 receipt-subject = Order { $order } is paid — { $shop }
 receipt-body =
     Order { $order } at { $shop } is paid: { $amount }.
-    The money was taken once. There is no need to pay again.
+    There is no need to pay again.
+receipt-once = The money was taken once.
 receipt-link = How the payment stands can be seen here:
 
 result-subject = The payment for order { $order } failed, no money was taken — { $shop }

@@ -12,6 +12,8 @@ use store::{Answer, ChargeRecord, CheckoutRecord, Fate, IntentRecord, Story};
 
 /// What is said of a decline that came without words.
 const ISSUER_DECLINED: &str = "The card was declined. No money was taken.";
+/// The same, once its money was taken all the same (fault 49).
+const PAID_AFTER_ALL: &str = "The card was declined at first; the money was taken after all.";
 
 /// Writes answers with absolute links.
 pub struct JsonAnswers {
@@ -158,7 +160,12 @@ pub(crate) fn with_progress(view: PaymentIntent, story: &Story) -> PaymentIntent
 
 /// An intent with what the charge that paid its checkout took, and with what becomes of those beyond it.
 pub(crate) fn with_charges(view: PaymentIntent, story: &Story) -> PaymentIntent {
-    PaymentIntent { charged: charged(story), extra_charge: extra_charge(&story.charges), ..view }
+    let took = story.charges.iter().any(|charge| charge.intent.to_string() == view.id);
+    let decline = view.decline.map(|decline| match took {
+        true => Decline { message: PAID_AFTER_ALL.to_owned(), ..decline },
+        false => decline,
+    });
+    PaymentIntent { charged: charged(story), extra_charge: extra_charge(&story.charges), decline, ..view }
 }
 
 /// What becomes of the charges beyond the one that pays.

@@ -43,12 +43,12 @@ impl<O> Listing<O> {
         Self { objects: Vec::new(), complete: false, retry_after_ms: None }
     }
 
-    /// Takes the page at `cursor` that came by `now`; where the next one begins.
+    /// Takes the page at `cursor` that came by `now`, where its time matters; where the next one begins.
     fn take(
         &mut self,
         page: Page<O>,
         cursor: Option<&str>,
-        now: Timestamp,
+        now: Option<Timestamp>,
         flaws: &mut Flaws,
     ) -> Option<String> {
         match page {
@@ -58,7 +58,7 @@ impl<O> Listing<O> {
             }
             Page::Objects { objects, unreadable, next, at } => {
                 flaws.unreadable += unreadable;
-                flaws.apart_ms = flaws.apart_ms.or(apart_ms(now, at));
+                flaws.apart_ms = flaws.apart_ms.or(now.and_then(|now| apart_ms(now, at)));
                 flaws.circular = leads_nowhere(cursor, next.as_deref());
                 self.objects.extend(objects);
                 self.complete = next.is_none() && flaws.unreadable == 0 && flaws.apart_ms.is_none();
@@ -80,7 +80,7 @@ impl Engine {
         let (mut listing, mut flaws, mut cursor) = (Listing::empty(), Flaws::default(), None::<String>);
         for _ in 0..MAX_PAGES {
             let page = self.provider.list(account, span, cursor.as_deref()).await;
-            cursor = listing.take(page, cursor.as_deref(), self.latest(time), &mut flaws);
+            cursor = listing.take(page, cursor.as_deref(), Some(self.latest(time)), &mut flaws);
             listing.objects.retain(&wanted);
             if cursor.is_none() {
                 break;
@@ -90,18 +90,20 @@ impl Engine {
         listing
     }
 
-    /// The refunds of a payment in a span.
+    /// The refunds of a payment in a span; of all of them where no time is given.
     pub(crate) async fn list_refunds(
         &self,
         account: &Account,
         of: &ObjectId,
-        span: Span,
-        time: OurTime,
+        span: Option<(Span, OurTime)>,
     ) -> Listing<RefundObservation> {
+        let ever = Span { from: Timestamp(0), to: None };
+        let (span, time) = span.map_or((ever, None), |(span, time)| (span, Some(time)));
         let (mut listing, mut flaws, mut cursor) = (Listing::empty(), Flaws::default(), None::<String>);
         for _ in 0..MAX_PAGES {
             let page = self.provider.list_refunds(account, Some(of), span, cursor.as_deref()).await;
-            cursor = listing.take(page, cursor.as_deref(), self.latest(time), &mut flaws);
+            let now = time.map(|time| self.latest(time));
+            cursor = listing.take(page, cursor.as_deref(), now, &mut flaws);
             if cursor.is_none() {
                 break;
             }
@@ -172,7 +174,8 @@ mod tests {
             at: None,
         };
         let (mut listing, mut flaws) = (Listing::empty(), Flaws::default());
-        let mut take = |at, next| (listing.take(page(next), at, Timestamp(0), &mut flaws), listing.complete);
+        let mut take =
+            |at, next| (listing.take(page(next), at, Some(Timestamp(0)), &mut flaws), listing.complete);
         assert_eq!(take(None, Some("2")), (Some("2".to_owned()), false));
         for stuck in ["2", ""] {
             assert_eq!(take(Some("2"), Some(stuck)), (None, false), "{stuck:?}");

@@ -5,8 +5,8 @@ use payment::{Channel, CheckoutStatus, EffectId, EffectKind, MerchantId, Money, 
 use planted::Fault;
 use providers::Secret;
 use store::{
-    CheckoutRecord, ClaimEffects, ClaimedEffect, EffectState, IntentRecord, MerchantRecord, NextTry,
-    SettleEffect, SettledEffect, StoreError,
+    ChargeRecord, CheckoutRecord, ClaimEffects, ClaimedEffect, EffectState, IntentRecord, MerchantRecord,
+    NextTry, SettleEffect, SettledEffect, StoreError,
 };
 
 use crate::{Engine, EngineError, Seal, failpoint::failpoint};
@@ -62,6 +62,8 @@ pub struct Mail {
     pub intent: IntentRecord,
     /// The sum it tells: what was taken where money was, else what would have been.
     pub amount: Money,
+    /// Whether no other charge for the order is known.
+    pub once: bool,
 }
 
 /// What came of a try. The words are for people; they hold no secret and no address.
@@ -206,6 +208,12 @@ impl Engine {
         if claimed.effect.kind == EffectKind::ResultKnown && paid {
             return Ok(Verdict::end(EffectState::NotWanted, "the order was paid meanwhile"));
         }
+        // The order stays paid, and its shop hears of it; the shopper is told no more of money that is his again.
+        let charges = self.story(&effect.tenant, claimed.intent.id).await?.charges;
+        let went_back = ChargeRecord::paying(&charges).is_some_and(ChargeRecord::went_back);
+        if effect.kind == EffectKind::Receipt && went_back {
+            return Ok(Verdict::end(EffectState::NotWanted, "the money went back meanwhile"));
+        }
         if !self.sender.sends_mails() {
             return Ok(Verdict::end(EffectState::NotWanted, "no way to send mails is configured"));
         }
@@ -223,6 +231,7 @@ impl Engine {
             checkout: claimed.checkout.clone(),
             intent: claimed.intent.clone(),
             amount: claimed.amount,
+            once: charges.len() <= 1,
         };
         Ok(match self.sender.mail(&mail).await {
             Delivery::Delivered(outcome) => Verdict::end(EffectState::Delivered, outcome),

@@ -127,8 +127,12 @@ mod tests {
             checkout,
             intent,
             amount,
+            once: true,
         };
         let text = words::words(&mail).text;
         assert!(text.contains("500") && !text.contains("200") && !text.contains("300"), "{text}");
+        let said = |text: &str| (text.contains("taken once"), text.contains("списаны один раз"));
+        assert_eq!(said(&text), (true, true));
+        assert_eq!(said(&words::words(&Mail { once: false, ..mail }).text), (false, false));
     }
 }

@@ -34,6 +34,7 @@ pub fn words(mail: &Mail) -> Words {
 
 /// The messages of a mail: its subject, its paragraphs, and the one above the link.
 fn messages(mail: &Mail) -> (&'static str, &'static [&'static str], &'static str) {
+    let receipt: &[&str] = if mail.once { &["receipt-body", "receipt-once"] } else { &["receipt-body"] };
     match (mail.kind, &mail.intent.state) {
         (EffectKind::ResultKnown, State::Declined { .. }) => {
             ("result-subject", &["result-declined", "result-hold"], "result-link")
@@ -45,9 +46,7 @@ fn messages(mail: &Mail) -> (&'static str, &'static [&'static str], &'static str
         (EffectKind::ResultKnown, _) => {
             ("result-subject", &["result-canceled", "result-hold"], "result-link")
         }
-        (EffectKind::Receipt | EffectKind::CheckoutPaid, _) => {
-            ("receipt-subject", &["receipt-body"], "receipt-link")
-        }
+        (EffectKind::Receipt | EffectKind::CheckoutPaid, _) => ("receipt-subject", receipt, "receipt-link"),
     }
 }
 
@@ -101,6 +100,7 @@ mod tests {
             "farewell",
             "receipt-subject",
             "receipt-body",
+            "receipt-once",
             "receipt-link",
             "result-subject",
             "result-declined",

@@ -107,6 +107,16 @@ fn a_file_that_is_no_database_is_found() {
 }
 
 #[test]
+fn n5_an_emptied_database_is_found_and_is_no_new_one() {
+    let place = Place::new().file("cut.db", "");
+    let report = place.run(&["doctor", "--database-url", "sqlite:cut.db"]).stdout;
+    assert!(report.contains("WRONG    database: cut.db is empty"), "{report}");
+    let refused = place.run(&["migrate", "--database-url", "sqlite:cut.db"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.all());
+    assert!(refused.stderr.contains("the file is empty"), "{}", refused.stderr);
+}
+
+#[test]
 fn n5_a_broken_database_is_found() {
     let place = Place::new();
     assert_eq!(place.run(&["migrate"]).code, Some(0));

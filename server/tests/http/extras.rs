@@ -69,6 +69,22 @@ async fn n5_of_an_order_that_is_paid_nobody_is_sent_to_the_bank() {
 }
 
 #[tokio::test]
+async fn fault_49_a_decline_that_took_money_after_all_says_so() {
+    let world = World::with(Setup { notified: true, ..Setup::default() }).await;
+    let checkout = world.checkout("1").await;
+    world.pay(&checkout, DECLINED).await.expect(200);
+    let id = &checkout["payment_intent"]["id"];
+    assert!(text(&world.intent(id).await["decline"]["message"]).contains("No money was taken"));
+    charge_again(&world, &checkout).await;
+    eventually("its money is known", || async {
+        world.intent(id).await["charged"].is_object().then_some(())
+    })
+    .await;
+    let message = world.intent(id).await["decline"]["message"].clone();
+    assert!(text(&message).contains("taken after all"), "{message}");
+}
+
+#[tokio::test]
 async fn fault_49_a_second_charge_is_told_and_nobody_is_thanked_for_one() {
     let world = World::with(Setup { notified: true, ..Setup::default() }).await;
     let checkout = world.checkout("1").await;

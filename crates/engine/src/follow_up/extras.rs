@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use payment::{
     Anomaly, NotExecutedReason, ObjectId, ObjectStatus, Observation, OperationEvent, OperationKind,
-    ProviderAccount,
+    ProviderAccount, RefundStatus,
 };
-use providers::Reply;
+use providers::{Account, Reply};
 use store::{
     ChargeRecord, Claimed, Fate, FollowUp, OpenedFollowUp, PutFate, StoreError, Story, Task, Tenant,
 };
@@ -70,7 +70,11 @@ impl Engine {
                     out_of_reach.tell_silent(&charge);
                     continue;
                 }
-                doubtful @ (Payer::OtherSum | Payer::CameBack | Payer::Gone | Payer::OutOfReach) => {
+                doubtful @ (Payer::OtherSum
+                | Payer::CameBack
+                | Payer::Leaving
+                | Payer::Gone
+                | Payer::OutOfReach) => {
                     out_of_reach.put(&charge, doubtful.words());
                     continue;
                 }
@@ -111,7 +115,7 @@ impl Engine {
             Payer::Gone => {
                 OperationEvent::Rejected { code: "withheld".to_owned(), message: payer.words().to_owned() }
             }
-            Payer::Silent => OperationEvent::NotExecuted(NotExecutedReason::NotSent),
+            Payer::Leaving | Payer::Silent => OperationEvent::NotExecuted(NotExecutedReason::NotSent),
         };
         Ok(Some((event, payer.words())))
     }
@@ -134,6 +138,8 @@ impl Engine {
                         self.look(&paying.tenant, paying.intent, &paying.object).await?;
                     }
                     Payer::Gone
+                } else if let Some(doubt) = self.leaves(&account, paying).await {
+                    doubt
                 } else if was_reversed {
                     Payer::CameBack
                 } else if paying.amount != extra.amount || seen.amount != extra.amount {
@@ -149,6 +155,21 @@ impl Engine {
                 unasked(if shut { Payer::OutOfReach } else { Payer::Silent })
             }
         })
+    }
+
+    /// Whether money that paid is on its way back. A payment tells of what was given back, and the listing of its refunds alone of what
+    /// is going to be.
+    async fn leaves(&self, account: &Account, paying: &ChargeRecord) -> Option<Payer> {
+        let listing = self.list_refunds(account, &paying.object, None).await;
+        let standing = listing.objects.iter().filter(|refund| match refund.status {
+            RefundStatus::Pending | RefundStatus::Succeeded => refund.payment == paying.object,
+            RefundStatus::Canceled { .. } => false,
+        });
+        let leaving_minor: i64 = standing.map(|refund| refund.amount.minor()).sum();
+        if leaving_minor >= paying.amount.minor() {
+            return Some(Payer::Leaving);
+        }
+        (!listing.complete).then_some(Payer::Silent)
     }
 
     /// Writes down what the provider's word makes of a charge that is known: that its money went back by somebody else's doing, or that
@@ -208,6 +229,8 @@ pub(crate) enum Payer {
     OtherSum,
     /// It lies at the provider, which had shown that it was taken back.
     CameBack,
+    /// It is being given back: the extra may be all there will be.
+    Leaving,
     /// It was taken back, or given back: the extra may be all there is.
     Gone,
     /// Nobody here has the credentials of its account.
@@ -222,6 +245,7 @@ impl Payer {
             Self::Stands => "the money that paid the order lies at the provider",
             Self::OtherSum => "what paid the order is another sum, and may be the wrong one",
             Self::CameBack => "the money that paid the order was taken back, and is there again",
+            Self::Leaving => "the money that paid the order is being given back",
             Self::Gone => "the money that paid the order was taken back or given back",
             Self::OutOfReach => "nobody here can ask about the money that paid the order",
             Self::Silent => "the provider does not show the money that paid the order now",

@@ -124,7 +124,7 @@ impl Engine {
         let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
         let first = claimed.operation.first_sent_at.unwrap_or(claimed.now);
         let span = Span { from: first.plus_ms(-CLOCKS_DIFFER_MS), to: None };
-        let listing = self.list_refunds(&account, &hand.follow_up.target, span, claim.time()).await;
+        let listing = self.list_refunds(&account, &hand.follow_up.target, Some((span, claim.time()))).await;
         hand.retry_after_ms = listing.retry_after_ms.max(Some(self.settings.listing_gap_ms));
         let id = claimed.operation.id;
         match listing.objects.iter().find(|seen| seen.operation == Some(id)) {

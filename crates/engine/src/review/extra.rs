@@ -69,6 +69,9 @@ impl Engine {
                     "the money that paid the order lies at the provider, so the shopper paid twice: give one of the two back",
                 );
             }
+            (Payer::Leaving, _) => {
+                return refused("the money that paid the order is being given back: wait until that is over");
+            }
             (Payer::Silent, _) => {
                 return refused(
                     "the provider does not show the money that paid the order now; try again later",
@@ -151,6 +154,11 @@ impl Engine {
                      is to pay. If it is to be given back all the same, do so in the provider's dashboard, and end this by --executed REFUND",
                     charge.object
                 ));
+            }
+            Payer::Leaving => {
+                return refused(
+                    "the money that paid the order is being given back: nothing was given back; wait until that is over",
+                );
             }
             Payer::Silent => {
                 return refused(

@@ -237,7 +237,7 @@ impl Engine {
         let from = claimed.operation.first_sent_at.unwrap_or(claimed.now);
         let span = Span { from: from.plus_ms(-CLOCKS_DIFFER_MS), to: None };
         let time = OurTime { now: claimed.now, began: self.clock.moments() };
-        let listing = self.list_refunds(account, &follow_up.target, span, time).await;
+        let listing = self.list_refunds(account, &follow_up.target, Some((span, time))).await;
         let own = listing.objects.iter().find(|seen| seen.operation == Some(claimed.operation.id));
         if let Some(seen) = own {
             return Ok(match &seen.status {

@@ -13,7 +13,7 @@ use crate::{
     follow_ups::{finish, now, refund},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
     scenarios,
-    world::{Offer, SILENCE_MS, World},
+    world::{LEASE_MS, Offer, SILENCE_MS, World},
 };
 
 scenarios! {
@@ -151,6 +151,8 @@ async fn fault_23_a_refund_whose_seal_does_not_open_hides_no_other_and_keeps_no_
     assert_eq!((left.len(), left[0].id.as_str()), (1, ACCOUNT));
     assert!(third.sweep_left(&left[0]).await.unwrap().complete);
     assert_eq!((is_over(&world, &older).await, is_over(&world, &newer).await), (false, true));
+    by(&second.vault, ACCOUNT);
+    world.clock.advance(LEASE_MS);
     world.settle(&second).await;
 }
 

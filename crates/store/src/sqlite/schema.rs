@@ -68,9 +68,19 @@ impl Sqlite {
 /// Makes the file when it is missing, and brings its schema up to date. Another process may be at it in this moment, and SQLite
 /// has no lock for that: who came second fails at once, however patient it is, looks again, and finds it done.
 pub(super) async fn bring_up_to_date(options: &SqliteOptions) -> Result<Migrated, StoreError> {
-    make_private(&options.path)?;
+    let made = make_private(&options.path)?;
     let patient_until = Instant::now() + options.patience;
     loop {
+        // Another process may have made it in this moment.
+        if !made && is_empty(&options.path) {
+            if Instant::now() < patient_until {
+                sleep(BETWEEN_TRIES).await;
+                continue;
+            }
+            return Err(StoreError::Schema(
+                "the file is empty: was a copy of the database cut off? Restore it; or delete the file, if there never was one".to_owned(),
+            ));
+        }
         match migrate(options).await {
             Err(Unmigrated::Raced(_)) if Instant::now() < patient_until => sleep(BETWEEN_TRIES).await,
             Err(Unmigrated::Raced(error) | Unmigrated::Failed(error)) => return Err(error),
@@ -80,16 +90,22 @@ pub(super) async fn bring_up_to_date(options: &SqliteOptions) -> Result<Migrated
 }
 
 /// Makes a missing file readable by its owner only; SQLite gives the files beside it the same mode. One that is there is left
-/// alone: whoever closes it, closes the locks that this process has on it.
-fn make_private(path: &Path) -> Result<(), StoreError> {
+/// alone: whoever closes it, closes the locks that this process has on it. Whether it was missing.
+fn make_private(path: &Path) -> Result<bool, StoreError> {
     let mut options = std::fs::OpenOptions::new();
     options.append(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::Refused(Arc::new(error))),
-        Ok(_) | Err(_) => Ok(()),
+        Ok(_) => Ok(true),
+        Err(_) => Ok(false),
     }
+}
+
+/// A database that was ever written to is not: what it held would be taken for nothing, and paid again.
+fn is_empty(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|file| file.len() == 0)
 }
 
 /// Why a try to migrate did not succeed.

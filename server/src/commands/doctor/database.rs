@@ -20,6 +20,16 @@ pub async fn check(settings: &Settings) -> (Finding, bool) {
             false,
         );
     }
+    if path.metadata().is_ok_and(|file| file.len() == 0) {
+        let what = format!("{name} is empty: a copy of the database was cut off");
+        return (
+            Finding::wrong(
+                what,
+                "restore a backup as docs/operations.md says; delete it if there never was a database",
+            ),
+            false,
+        );
+    }
     match Sqlite::inspect(path).await {
         Ok(inspection) => judge(&name, &inspection),
         Err(error) => {

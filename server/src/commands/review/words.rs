@@ -39,10 +39,10 @@ pub(super) fn standing(state: &State) -> String {
         }
         State::Succeeded { object, at } => format!("paid by {object}, known since {}", rfc3339(*at)),
         State::Declined { by, code, .. } => {
-            format!("declined by {}: {code}; no money was taken", by.as_str())
+            format!("declined by {}: {code}", by.as_str())
         }
-        State::Canceled { reason } => format!("ended without money: {}", canceled(reason)),
-        State::Expired { .. } => "ran out of time without money".to_owned(),
+        State::Canceled { reason } => format!("ended: {}", canceled(reason)),
+        State::Expired { .. } => "ran out of time".to_owned(),
     }
 }
 

@@ -26,6 +26,7 @@ scenarios! {
     n5_the_charge_that_paid_is_never_given_back_by_itself,
     n5_an_extra_is_not_given_back_once_the_money_that_paid_was_taken_back,
     n5_an_extra_is_not_given_back_once_the_money_that_paid_was_given_back,
+    n5_an_extra_is_not_given_back_while_the_money_that_paid_is_being_given_back,
     n5_an_extra_waits_until_the_provider_shows_the_money_that_paid,
     n5_an_extra_that_waits_for_a_silent_provider_is_told_of_once,
     n5_an_extra_is_not_given_back_where_the_provider_shows_that_another_sum_paid,
@@ -212,6 +213,22 @@ async fn n5_an_extra_is_not_given_back_once_the_money_that_paid_was_given_back(w
     stays_with_a_person(&world, &engine, &offer).await;
 }
 
+/// A payment shows what was given back of it, and not what is going to be.
+async fn n5_an_extra_is_not_given_back_while_the_money_that_paid_is_being_given_back(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    wants(&world, true);
+    let ChargeRecord { object, amount, .. } = paying(&world, &offer).await;
+    let refund = world.bank.gives_back_by_hand(&object, amount, RefundStatus::Pending);
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
+    let extra = extra(&world, &offer).await.object;
+    for verdict in [Verdict::RefundExtra, Verdict::Charged(extra.clone())] {
+        refused(&world, &offer, &extra, verdict, "is being given back").await;
+    }
+    world.bank.moves_refund_by_hand(&refund, RefundStatus::Canceled { code: "general_decline".into() });
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 1);
+}
+
 async fn n5_an_extra_waits_until_the_provider_shows_the_money_that_paid(world: World) {
     let engine = world.engine();
     let offer = charged_twice(&world, &engine).await;
@@ -247,7 +264,9 @@ async fn n5_a_refund_that_was_turned_away_is_not_sent_again_once_the_money_that_
     let refund = world.story(&offer).await.follow_ups.remove(0);
     step(&world, &engine, &offer, refund.id).await;
     let ChargeRecord { object, amount, .. } = paying(&world, &offer).await;
-    world.bank.gives_back_by_hand(&object, amount, RefundStatus::Succeeded);
+    let by_hand = world.bank.gives_back_by_hand(&object, amount, RefundStatus::Pending);
+    step(&world, &engine, &offer, refund.id).await;
+    world.bank.moves_refund_by_hand(&by_hand, RefundStatus::Succeeded);
     let ended = finish(&world, &engine, &offer, refund.id).await;
     assert!(matches!(&ended, OperationState::Rejected { code, .. } if code == "withheld"), "{ended:?}");
     assert_eq!(world.bank.sent_for(OperationKind::Refund).len(), 1, "the one that was turned away");

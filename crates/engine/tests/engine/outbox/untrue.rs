@@ -1,11 +1,12 @@
 //! A mail says nothing that is not known: "no money was taken" waits while money of the order that may be its shopper's is looked into.
 
 use engine::{Engine, Resolved, Submission, Verdict};
-use payment::{CheckoutStatus, EffectKind, ObjectId, StateName};
+use payment::{CheckoutStatus, EffectKind, Ending, ObjectId, ObjectStatus, StateName};
 use store::EffectState;
 
-use super::ADDRESS;
+use super::{ADDRESS, pay_with_address};
 use crate::{
+    bank::Fault,
     review::resolve,
     scenarios,
     world::{DAY, EXECUTE_MS, HOUR, MINUTE, Offer, SECOND, World, known},
@@ -14,6 +15,8 @@ use crate::{
 scenarios! {
     r10_fault_23_no_money_was_taken_is_not_told_while_money_of_the_order_stands_before_a_person,
     r10_fault_23_who_turns_out_to_have_paid_is_not_told_that_no_money_was_taken,
+    n5_a_late_receipt_says_once_only_where_no_other_charge_is_known,
+    n5_who_has_the_money_back_gets_no_receipt_of_it,
 }
 
 /// The order "1" was paid after the backup. Its shopper presses Pay again while the gate is down, and the sweep comes too late to send
@@ -67,4 +70,35 @@ async fn r10_fault_23_who_turns_out_to_have_paid_is_not_told_that_no_money_was_t
     let mails: Vec<_> = world.outside.mails().iter().map(|mail| mail.kind).collect();
     assert_eq!(mails, [EffectKind::Receipt], "the receipt says it all");
     assert_eq!(world.effect(&offer, EffectKind::ResultKnown).await.state, EffectState::NotWanted);
+}
+
+/// The mail server was away meanwhile.
+async fn n5_a_late_receipt_says_once_only_where_no_other_charge_is_known(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let one = pay_with_address(&world, "1").await;
+    world.bank.forget_keys();
+    world.settle(&engine).await;
+    let two = pay_with_address(&world, "2").await;
+    engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    for (offer, once) in [(&one, false), (&two, true)] {
+        world.deliver_all(offer).await;
+        let mails = world.outside.mails();
+        let mail = mails.iter().find(|mail| mail.intent.id == offer.intent.id).unwrap();
+        assert_eq!((mail.kind, mail.once), (EffectKind::Receipt, once));
+    }
+}
+
+/// The shop is told all the same: the order was paid, and may be again.
+async fn n5_who_has_the_money_back_gets_no_receipt_of_it(world: World) {
+    let offer = pay_with_address(&world, "1").await;
+    let object = world.bank.objects()[0].id.clone();
+    world.bank.moves_object(&object, ObjectStatus::Ended(Ending::Declined { code: "issuer".into() }));
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    world.deliver_all(&offer).await;
+    assert_eq!(world.effect(&offer, EffectKind::Receipt).await.state, EffectState::NotWanted);
+    assert_eq!(world.arrived(), (1, 0));
 }

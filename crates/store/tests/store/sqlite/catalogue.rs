@@ -1,8 +1,10 @@
 //! Reads the schema's own catalogue: what it must say for every table.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use payment::{Stance, StateName};
-use store::{SqlStore, Sqlite};
+use store::{SqlStore, Sqlite, SqliteOptions};
 
 use super::File;
 
@@ -75,6 +77,17 @@ async fn many_that_start_at_once_migrate_once() {
         assert!(started.is_ok(), "{:?}", started.err());
     }
     assert_eq!(file.raw().await.count("_sqlx_migrations").await, Sqlite::newest_schema());
+}
+
+/// What a copy onto a full disk leaves: taken for a new database it would have every order paid again.
+#[tokio::test]
+async fn n5_a_file_that_was_emptied_is_no_new_database() {
+    let file = File::new();
+    let options = file.options();
+    std::fs::File::create(&options.path).unwrap();
+    let refused = SqlStore::open(SqliteOptions { patience: Duration::from_millis(50), ..options }).await;
+    let error = refused.err().expect("it holds nothing").to_string();
+    assert!(error.contains("the file is empty"), "{error}");
 }
 
 #[tokio::test]
