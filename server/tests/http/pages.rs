@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{DECLINED, FRAME_ORIGIN, GOOD, RETURN_ORIGIN, Reply, Setup, THREE_DS, World, text};
+use crate::support::{
+    DECLINED, FRAME_ORIGIN, GOOD, RETURN_ORIGIN, Reply, Setup, THREE_DS, World, order, text,
+};
 
 async fn page(world: &World, path: &str) -> Reply {
     world.get(path).send().await

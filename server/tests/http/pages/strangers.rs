@@ -5,7 +5,7 @@ use payonce::config::MailTransport;
 use store::{Resolution, Store, StrangerRecord};
 
 use super::*;
-use crate::support::{ALPHA, order};
+use crate::support::ALPHA;
 
 /// Money of somebody else that names this checkout's order.
 async fn put_stranger(world: &World, checkout: &Value) -> StrangerRecord {
