@@ -69,7 +69,7 @@ async fn r15_an_account_is_reached_where_it_is_now(world: World) {
     let waiting = world.paying(&engine, "3").await;
     let url = "https://elsewhere.example";
     world.merchants.put(store::MerchantRecord { url: url.into(), ..world.merchant().await });
-    world.bank.moves_to(url);
+    world.bank.moves_to(Some(url));
     world.bank.moves(waiting.intent.id, payment::ObjectStatus::Succeeded);
     world.settle(&engine).await;
     for offer in [unsent, unanswered, waiting] {
@@ -79,6 +79,7 @@ async fn r15_an_account_is_reached_where_it_is_now(world: World) {
     assert!(sent[3..].iter().all(|sent| sent.account.url == url && sent.account.id == ACCOUNT));
     assert!(sent[3..].iter().any(|sent| sent.key == world.bank.sent()[0].key));
     assert_eq!(world.bank.charges(), 3);
+    world.bank.moves_to(None);
 }
 
 /// Queries and listings of the old account, too.

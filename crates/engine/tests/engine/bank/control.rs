@@ -215,9 +215,9 @@ impl Bank {
         self.books().ledger.forget_keys();
     }
 
-    /// It is reached there alone from now on.
-    pub fn moves_to(&self, url: &str) {
-        self.books().moved_to = Some(url.to_owned());
+    /// It is reached there alone from now on; none: anywhere.
+    pub fn moves_to(&self, url: Option<&str>) {
+        self.books().moved_to = url.map(str::to_owned);
     }
 
     pub fn change_secret(&self, account: &str, secret: &str) {

@@ -328,7 +328,29 @@ fn expected(kind: Kind, shown: Shown) -> &'static str {
             Gone | Forbidden | Nothing404 | Nothing500 => "not charged+",
             Nothing401 => "charged+, not charged+",
         },
-        (Refund | PendingRefund, shown) => "?",
+        (Refund | PendingRefund, shown) => match shown {
+            Succeeded
+            | Ended
+            | GivenBack
+            | GivenBackInPart
+            | Other(Lie::Order, Status::Succeeded | Status::Ended) => "itself",
+            Pending | Held | Other(Lie::Order | Lie::Amount, Status::Held) => "waits",
+            Other(Lie::Amount, Status::Succeeded) => "executed+",
+            Other(Lie::Amount, Status::Ended) => "not executed",
+            // One that is known by its id, and names nobody, is this one.
+            Other(Lie::Owner, Status::Succeeded | Status::Ended) if kind == PendingRefund => "itself",
+            Other(Lie::Owner, Status::Succeeded) => "executed, not executed+",
+            Other(Lie::Owner | Lie::Another, Status::Ended) if kind == Refund => "not executed",
+            Gone if kind == Refund => "not executed",
+            // It is the payment that is forbidden.
+            Forbidden if kind == Refund => "itself",
+            Forbidden => "waits",
+            Other(Lie::Owner | Lie::Another | Lie::Currency | Lie::NoOrder, _)
+            | Gone
+            | Nothing404
+            | Nothing500 => "not executed+",
+            Nothing401 => "executed+, not executed+",
+        },
         (Capture | Cancel, shown) => match shown {
             Held | Succeeded | Ended | GivenBack | GivenBackInPart | Other(..) => "itself",
             Pending => "not executed",
