@@ -150,7 +150,9 @@ fn what_is_against_the_provider_or_makes_no_sense_is_refused(trouble: &Trouble) 
     with_reason(&[payment, "--charged", &trouble.refunded]).refused(&["is known already as the charge of"]);
     with_reason(&[payment, "--not-executed"]).refused(&["--charged OBJECT or --not-charged"]);
     with_reason(&[&trouble.refund, "--not-executed"]).refused(&["the listing holds this refund"]);
-    with_reason(&[&trouble.extra, "--not-charged"]).refused(&["--refund-extra"]);
+    with_reason(&[&trouble.extra, "--not-charged"]).refused(&["its money did not go back"]);
+    with_reason(&[&trouble.extra, "--charged", &trouble.extra]).refused(&["the shopper paid twice"]);
+    with_reason(&[&trouble.extra, "--not-executed"]).refused(&["--refund-extra"]);
     with_reason(&[&trouble.stranger, "--refund-extra"]).refused(&["--not-charged"]);
     with_reason(&["E-5", "--not-charged"])
         .refused(&["E-5 does not wait for a person", "payonce review list"]);
@@ -366,7 +368,7 @@ fn what_is_beyond_the_list_is_said_and_can_be_shown_and_ended() {
             "nothing can be said of it before it does",
         ],
     );
-    assert!(!waits.stdout.contains("--not-charged"), "{}", waits.stdout);
+    assert!(!waits.stdout.contains("review resolve"), "{}", waits.stdout);
     let resolve =
         |id| trouble.place.run(&["review", "resolve", id, "--not-charged", "--reason", "the till's"]);
     told(&resolve("till-1001"), &["till-1001 has nothing to do with"]);
