@@ -71,7 +71,7 @@ impl World {
     }
 
     /// Moves the clock to the notification's wake-up and works; how long that was, ms.
-    async fn wake_notice(&self, engine: &Engine, object: &str, status: &str) -> i64 {
+    pub async fn wake_notice(&self, engine: &Engine, object: &str, status: &str) -> i64 {
         let wake_at = self.notice(object, status).await.state.wake_at().expect("it waits for nothing");
         let wait = wake_at.since_ms(self.clock.now()).max(0);
         self.clock.advance(wait);
@@ -83,7 +83,7 @@ impl World {
         assert_eq!(self.notice(object, status).await.state, NoticeState::Done);
     }
 
-    async fn is_parked(&self, object: &str, status: &str) {
+    pub async fn is_parked(&self, object: &str, status: &str) {
         let state = self.notice(object, status).await.state;
         assert!(matches!(state, NoticeState::Parked { .. }), "{state:?}");
     }

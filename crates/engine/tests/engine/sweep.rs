@@ -2,10 +2,12 @@
 
 mod gate;
 mod gates_left;
+mod held;
 mod left;
 mod moved;
 mod on_its_way;
 mod strangers;
+mod told;
 mod waiting;
 
 use engine::{Engine, SubmitOutcome, Swept};
