@@ -42,9 +42,9 @@ async fn paid_late(world: &World, status: ObjectStatus) -> (Engine, ObjectId) {
 async fn strangers(engine: &Engine) -> Vec<(ObjectId, bool)> {
     let items = engine.review().await.unwrap().items.into_iter();
     items
-        .map(|item| match item {
-            ReviewItem::Stranger(found) => (found.object.clone(), found.took_money),
-            other => panic!("{other:?}"),
+        .map(|item| {
+            let ReviewItem::Stranger(found) = item else { panic!("{item:?}") };
+            (found.object.clone(), found.took_money)
         })
         .collect()
 }
