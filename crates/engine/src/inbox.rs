@@ -9,7 +9,7 @@ use store::{
     NoticeSettled, NoticeSubject, NoticeVerdict, SettleNotice, Stage, StoreError, Tenant,
 };
 
-use crate::{Claim, Engine, EngineError, Looked, failpoint::failpoint, sweep::Told};
+use crate::{Claim, Engine, EngineError, Looked, failpoint::failpoint};
 
 /// Answers that do not show what was announced, after which it was wrong, or is over. A provider's own answers may lag behind
 /// its notifications by seconds.
@@ -113,17 +113,6 @@ impl Engine {
             return Ok(Shown::Reached);
         }
         Ok(match claimed.subject {
-            // What others made for an order of ours.
-            None if said.about == NoticeAbout::Payment && claimed.notice.tries <= MAX_TRIES => {
-                match self.ask_about_unknown(tenant, &claimed.notice.account, &said.object).await? {
-                    Told::Saw { held: true, .. } => Shown::Nothing,
-                    Told::Saw { status, .. } if self.provider.has_reached(&status, &said.status) => {
-                        Shown::Reached
-                    }
-                    Told::Saw { .. } => Shown::Otherwise,
-                    Told::Nothing => Shown::Nobody,
-                }
-            }
             None => Shown::Nobody,
             Some(NoticeSubject::Payment(intent)) => match self.look(tenant, intent, &said.object).await? {
                 Looked::Saw(status) if self.provider.has_reached(&status, &said.status) => Shown::Reached,

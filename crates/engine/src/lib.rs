@@ -32,7 +32,7 @@ use store::{
 };
 
 use shared_listing::Listings;
-use sweep::{Gates, Questions};
+use sweep::Gates;
 use unresolved::Unresolved;
 
 pub use checkouts::{CheckoutOutcome, IntentOutcome};
@@ -137,8 +137,6 @@ pub struct Memory {
     gates: Gates,
     /// Since when each payment is known to have no result.
     unresolved: Unresolved,
-    /// What notifications about nobody's objects were asked about.
-    questions: Questions,
 }
 
 /// The use cases.

@@ -3,17 +3,14 @@
 
 mod gates;
 mod strangers;
-mod told;
 
 pub use gates::Gates;
 use payment::{Anomaly, ObjectId, Observation, ProviderAccount, RefundObservation, Timestamp};
 use planted::Fault;
 use providers::{Account, Page, Span};
 use store::{MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, SweepRow, Tenant, Tenure};
+pub(crate) use strangers::is_strange;
 use strangers::{Reading, Strangers};
-pub(crate) use strangers::{holds_for_nobody, is_strange};
-pub use told::Questions;
-pub(crate) use told::Told;
 
 use crate::{
     Engine, EngineError,
@@ -111,7 +108,9 @@ impl Engine {
         let (tenant, id) = (&merchant.tenant, &merchant.account);
         let (row, time) = self.swept_until(tenant, id).await?;
         let too_soon_ms = self.too_soon_ms(&row);
-        let strangers = Strangers::of_own(&row, time);
+        // What lies ahead of us was written down by a clock that was ahead; and objects are dated by the provider's.
+        let known_from = Some(row.known_from).filter(|from| *from <= time.now).unwrap_or(Timestamp(0));
+        let strangers = Strangers::Since(known_from.plus_ms(-CLOCKS_DIFFER_MS));
         let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
         let mut swept = self.sweep_from(&mut reading, &row).await?;
         if row.tenure != Tenure::Own {
@@ -303,11 +302,6 @@ impl Engine {
         match &standing.intent {
             Some((intent, operation)) if !is_strange(intent, operation, account, &seen) => {
                 let id = intent.id;
-                if holds_for_nobody(intent, &seen) {
-                    swept.strangers += usize::from(
-                        self.meet(reading, &standing, self.of_its_order(intent, &seen).await?).await?,
-                    );
-                }
                 if self.is_news(&standing, account, &seen).await? && !planted::is(Fault::SweepPassesOverOurs)
                 {
                     swept.news += 1;

@@ -4,14 +4,12 @@
 use payment::{CanceledReason, ObjectStatus, Observation, ProviderAccount, State, Terms, Timestamp};
 use planted::Fault;
 use providers::{Account, Reply};
-use store::{IntentRecord, OperationRecord, Resolution, Standing, StrangerRecord, SweepRow, Tenant};
+use store::{IntentRecord, OperationRecord, Resolution, Standing, StrangerRecord, Tenant};
 
-use crate::{Engine, EngineError, drive::CLOCKS_DIFFER_MS, listing::OurTime, observe::status_words};
+use crate::{Engine, EngineError, listing::OurTime, observe::status_words};
 
 /// Most strangers of an account that are asked about in a sweep.
 const MOST_ASKED: u32 = 1_000;
-/// Why a stranger whose money is a charge waits for nobody.
-const COUNTED: &str = "its money was counted for its order";
 /// After how many questions without an answer no more are asked in a sweep.
 const MOST_SILENT: usize = 2;
 
@@ -28,13 +26,6 @@ pub(super) enum Strangers {
 }
 
 impl Strangers {
-    /// Those of the account that the merchant's money goes to.
-    pub(super) fn of_own(row: &SweepRow, time: OurTime) -> Self {
-        // What lies ahead of us was written down by a clock that was ahead; and objects are dated by the provider's.
-        let known_from = Some(row.known_from).filter(|from| *from <= time.now).unwrap_or(Timestamp(0));
-        Self::Since(known_from.plus_ms(-CLOCKS_DIFFER_MS))
-    }
-
     fn concern(self, seen: &Observation) -> bool {
         match self {
             Self::Since(known) => seen.intent.is_some() || seen.created_at.is_none_or(|at| at >= known),
@@ -138,7 +129,7 @@ impl Engine {
         } else if new {
             tracing::error!(object = %found.object, account = %found.account.as_str(), amount = %found.amount,
                 order = found.order.as_ref().map(tracing::field::display),
-                "this may take money, and no payment that we know of waits for it; until it ends its order takes no dispatch, and \
+                "this may take money, and no payment that we know of asked for it; until it ends its order takes no dispatch, and \
                  `payonce review` shows it");
         }
         Ok(new)
@@ -149,10 +140,6 @@ impl Engine {
         let (tenant, id) = (reading.tenant.clone(), reading.id.clone());
         let mut silent = 0;
         for stranger in self.store.waiting_strangers(tenant, id, MOST_ASKED).await? {
-            // Its intent may have heard of it by another road.
-            if self.is_counted(&stranger).await? {
-                continue;
-            }
             let seen = match self.provider.query(reading.account, &stranger.object).await {
                 Reply::Object(seen) => seen,
                 // One that cannot be read must not keep the others waiting; a provider that is silent must not hold up the sweep, and
@@ -166,9 +153,6 @@ impl Engine {
             };
             match seen.status {
                 ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => {}
-                ObjectStatus::Succeeded if self.counts(reading, &seen).await? => {
-                    self.is_counted(&stranger).await?;
-                }
                 ObjectStatus::Succeeded => {
                     // Of what was held a part may have been taken.
                     let taken = StrangerRecord { amount: seen.amount, took_money: true, ..stranger };
@@ -186,40 +170,6 @@ impl Engine {
             }
         }
         Ok(())
-    }
-
-    /// Whether a stranger's money is a charge already: then it waits for nobody.
-    async fn is_counted(&self, stranger: &StrangerRecord) -> Result<bool, EngineError> {
-        let StrangerRecord { tenant, account, object, .. } = stranger;
-        let standing = self.store.standing(tenant.clone(), account.clone(), object.clone(), None).await?;
-        let counted = standing.charge.is_some();
-        if counted {
-            let resolution = Resolution { linked: true, reason: COUNTED.to_owned() };
-            self.store.resolve_stranger(stranger.clone(), resolution).await?;
-        }
-        Ok(counted)
-    }
-
-    /// What was held for an intent that did not wait for it took the money: it is that intent's to count (N5), now or, where somebody
-    /// is at work on it, with the next sweep. False if it is none of an intent's, or not what one asked for.
-    async fn counts(&self, reading: &Reading<'_>, seen: &Observation) -> Result<bool, EngineError> {
-        let (Some(named), tenant) = (seen.intent, reading.tenant) else { return Ok(false) };
-        let Some((_, intent)) = self.store.intent(tenant.clone(), named).await? else { return Ok(false) };
-        if seen.mismatch(&Terms { intent: intent.id, amount: intent.amount }).is_some() {
-            return Ok(false);
-        }
-        self.observe_listed(tenant, named, (reading.account, reading.id), seen.clone()).await?;
-        Ok(true)
-    }
-
-    /// An object of an intent's, as one of the order that the intent is for, whatever is written on it.
-    pub(super) async fn of_its_order(
-        &self,
-        intent: &IntentRecord,
-        seen: &Observation,
-    ) -> Result<Observation, EngineError> {
-        let (checkout, _) = self.reread(&intent.tenant, intent.id).await?;
-        Ok(Observation { order: Some(checkout.order), ..seen.clone() })
     }
 }
 
@@ -255,14 +205,4 @@ pub(crate) fn is_strange(
     let judged = intent.state == State::Canceled { reason: CanceledReason::JudgedNotCharged };
     let settled = judged && seen.given_back;
     seen.mismatch(&terms).is_some() && !waits && !settled
-}
-
-/// Whether an object holds money for one of our intents that does not wait for it: it is over, or has another object. It can be taken at
-/// any time, and no listing need reach back to it then.
-pub(crate) fn holds_for_nobody(intent: &IntentRecord, seen: &Observation) -> bool {
-    let terms = Terms { intent: intent.id, amount: intent.amount };
-    let has_another = intent.state.object().is_some_and(|own| *own != seen.object);
-    seen.status == ObjectStatus::WaitingForCapture
-        && seen.mismatch(&terms).is_none()
-        && (intent.state.is_terminal() || has_another)
 }

@@ -2,12 +2,10 @@
 
 mod gate;
 mod gates_left;
-mod held;
 mod left;
 mod moved;
 mod on_its_way;
 mod strangers;
-mod told;
 mod waiting;
 
 use engine::{Engine, SubmitOutcome, Swept};
