@@ -176,7 +176,8 @@ async fn news_is_written_once(world: World) {
     let ended = payment::Ending::Canceled { code: "by_merchant".into() };
     world.bank.moves(reversed.intent.id, payment::ObjectStatus::Ended(ended));
     world.stranger("3");
-    assert_eq!((world.sweeps(&engine).await.news, world.heard.intents().len()), (2, 4));
+    // Two presses, what was found of the first one, and of the other one its fate and what contradicts us.
+    assert_eq!((world.sweeps(&engine).await.news, world.heard.intents().len()), (2, 5));
     let told = (world.journal(&offer).await, world.journal(&reversed).await);
     assert!(told.0.last().unwrap().contains("found by the sweep"));
     assert!(told.1.contains(&"anomaly: reversed".to_owned()));
