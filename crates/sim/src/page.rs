@@ -125,7 +125,11 @@ pub(crate) fn follow_up(world: &mut World, intent: IntentId) -> Result<(), Broke
     let (kind, amount) = if row.state.name() == StateName::Authorized {
         [(OperationKind::Capture, Some(whole)), (OperationKind::Cancel, None)][world.choices.one_of(2)]
     } else {
-        (OperationKind::Refund, Some(part()))
+        // After a part has gone back, all of it is more than is left.
+        let part_went =
+            world.rows.charges.values().any(|charge| charge.intent == intent && charge.refunded_minor > 0);
+        let all = part_went && world.rows.operations.len() % 2 == 0;
+        (OperationKind::Refund, Some(if all { whole } else { part() }))
     };
     world.story.tell(|| format!("the shop asks for a {} of {intent}", kind.as_str()));
     let Some(node) = world.some_ready_node() else { return Ok(()) };
