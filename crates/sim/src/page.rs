@@ -128,7 +128,7 @@ pub(crate) fn follow_up(world: &mut World, intent: IntentId) -> Result<(), Broke
         // After a part has gone back, all of it is more than is left.
         let part_went =
             world.rows.charges.values().any(|charge| charge.intent == intent && charge.refunded_minor > 0);
-        let all = part_went && world.rows.operations.len() % 2 == 0;
+        let all = part_went && world.rows.operations.len().is_multiple_of(2);
         (OperationKind::Refund, Some(if all { whole } else { part() }))
     };
     world.story.tell(|| format!("the shop asks for a {} of {intent}", kind.as_str()));
