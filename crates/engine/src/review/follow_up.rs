@@ -172,9 +172,11 @@ impl Engine {
             {
                 return Ok(Judged::shown(OperationEvent::JudgedExecuted, made));
             }
-            if named == Some(claimed.operation.id) {
-                let why =
-                    format!("{object} is this refund, and gave {} back, not what was asked for", seen.amount);
+            if named == Some(claimed.operation.id) || claimed.operation.object == made {
+                let why = format!(
+                    "{object} was shown for this refund, and gave {} back with another sum or name",
+                    seen.amount
+                );
                 return believed(OperationEvent::JudgedExecuted, made, grounds, why);
             }
         }
@@ -234,23 +236,19 @@ impl Engine {
         follow_up: &FollowUp,
         grounds: &Grounds,
     ) -> Result<Judgement, EngineError> {
+        // What it was shown as is asked for itself, whatever it names now.
+        if let Some(object) = &claimed.operation.object
+            && let Reply::Object(own) = self.provider.query_refund(account, object).await
+        {
+            return Ok(of_own(&own, "the provider shows"));
+        }
         let from = claimed.operation.first_sent_at.unwrap_or(claimed.now);
         let span = Span { from: from.plus_ms(-CLOCKS_DIFFER_MS), to: None };
         let time = OurTime { now: claimed.now, began: self.clock.moments() };
         let listing = self.list_refunds(account, &follow_up.target, Some((span, time))).await;
-        let own = listing.objects.iter().find(|seen| seen.operation == Some(claimed.operation.id));
-        if let Some(seen) = own {
-            return Ok(match &seen.status {
-                // With another sum, or it would have ended by itself.
-                RefundStatus::Canceled { .. } => Ok(Judged::shown(OperationEvent::JudgedNotExecuted, None)),
-                status @ (RefundStatus::Pending | RefundStatus::Succeeded) => {
-                    let (object, status) = (&seen.object, refund_words(status));
-                    Err(format!(
-                        "the listing holds this refund: {object} of {}, {status}. Wait until it is over; then say `--executed {object}`",
-                        seen.amount
-                    ))
-                }
-            });
+        let ours = Some(claimed.operation.id);
+        if let Some(own) = listing.objects.iter().find(|seen| seen.operation == ours) {
+            return Ok(of_own(own, "the listing holds"));
         }
         if grounds.evidence.is_none() {
             for seen in &listing.objects {
@@ -312,6 +310,19 @@ impl Engine {
             ..self.commit_of(claimed, InHand::new(claimed, account_in(&claimed.operation)?))
         };
         if self.write(claimed, commit).await? { Ok(resolved) } else { refused(HELD) }
+    }
+}
+
+/// What the refund itself says of whether it was not executed.
+fn of_own(seen: &RefundObservation, shown: &str) -> Judgement {
+    let (object, amount) = (&seen.object, seen.amount);
+    match &seen.status {
+        // With another sum or name, or it would have ended by itself.
+        RefundStatus::Canceled { .. } => Ok(Judged::shown(OperationEvent::JudgedNotExecuted, None)),
+        status @ (RefundStatus::Pending | RefundStatus::Succeeded) => Err(format!(
+            "{shown} this refund: {object} of {amount}, {}. Wait until it is over; then say `--executed {object}`",
+            refund_words(status)
+        )),
     }
 }
 

@@ -35,8 +35,10 @@ pub(super) fn expected(kind: Kind, shown: Shown) -> &'static str {
             Other(Lie::Amount, Status::Ended) => "not executed",
             // One that is known by its id, and names nobody, is this one.
             Other(Lie::Owner, Status::Succeeded | Status::Ended) if kind == PendingRefund => "itself",
+            Other(Lie::Owner | Lie::Another, Status::Held) if kind == PendingRefund => "waits",
+            Other(Lie::Another, Status::Succeeded) if kind == PendingRefund => "executed+",
             Other(Lie::Owner, Status::Succeeded) => "executed, not executed+",
-            Other(Lie::Owner | Lie::Another, Status::Ended) if kind == Refund => "not executed",
+            Other(Lie::Owner | Lie::Another, Status::Ended) => "not executed",
             Gone if kind == Refund => "not executed",
             // It is the payment that is forbidden.
             Forbidden if kind == Refund => "itself",
