@@ -137,7 +137,8 @@ impl Engine {
                     if !was_reversed {
                         self.look(&paying.tenant, paying.intent, &paying.object).await?;
                     }
-                    Payer::Gone
+                    // Neither here nor gone: it may be taken once more.
+                    if went_back(&seen) { Payer::Gone } else { Payer::Silent }
                 } else if let Some(doubt) = self.leaves(&account, paying).await {
                     doubt
                 } else if was_reversed {

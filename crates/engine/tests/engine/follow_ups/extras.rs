@@ -27,6 +27,7 @@ scenarios! {
     n5_an_extra_is_not_given_back_once_the_money_that_paid_was_taken_back,
     n5_an_extra_is_not_given_back_once_the_money_that_paid_was_given_back,
     n5_an_extra_is_not_given_back_while_the_money_that_paid_is_being_given_back,
+    n5_an_extra_neither_pays_nor_goes_back_while_what_paid_is_held,
     n5_an_extra_waits_until_the_provider_shows_the_money_that_paid,
     n5_an_extra_that_waits_for_a_silent_provider_is_told_of_once,
     n5_an_extra_is_not_given_back_where_the_provider_shows_that_another_sum_paid,
@@ -226,6 +227,22 @@ async fn n5_an_extra_is_not_given_back_while_the_money_that_paid_is_being_given_
         refused(&world, &offer, &extra, verdict, "is being given back").await;
     }
     world.bank.moves_refund_by_hand(&refund, RefundStatus::Canceled { code: "general_decline".into() });
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 1);
+}
+
+/// A provider's answer of another day: the money may be taken, or let go of.
+async fn n5_an_extra_neither_pays_nor_goes_back_while_what_paid_is_held(world: World) {
+    let engine = world.engine();
+    let offer = charged_twice(&world, &engine).await;
+    wants(&world, true);
+    let object = paying(&world, &offer).await.object;
+    world.bank.moves_object(&object, ObjectStatus::WaitingForCapture);
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
+    let extra = extra(&world, &offer).await.object;
+    for verdict in [Verdict::RefundExtra, Verdict::Charged(extra.clone())] {
+        refused(&world, &offer, &extra, verdict, "does not show the money that paid").await;
+    }
+    world.bank.moves_object(&object, ObjectStatus::Succeeded);
     assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 1);
 }
 
