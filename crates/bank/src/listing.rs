@@ -16,10 +16,9 @@ const NANOS_PER_MS: i128 = 1_000_000;
 /// A page of a listing, newest first.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
-    /// Created at or after.
-    pub from_ms: i64,
-    /// Created before.
-    pub to_ms: i64,
+    pub created: Span,
+    /// Of payments; none where any will do, those without money too.
+    pub captured: Option<Span>,
     pub status: Option<Status>,
     pub payment_method: Option<String>,
     pub payment_id: Option<String>,
@@ -28,6 +27,29 @@ pub(crate) struct Page {
     pub cursor: Option<String>,
     /// Only what stands behind this (created, sequence) in the listing.
     pub before: (i64, i64),
+}
+
+/// From which millisecond on, and before which.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub from_ms: i64,
+    pub to_ms: i64,
+}
+
+impl Span {
+    const EVER: Self = Self { from_ms: i64::MIN, to_ms: i64::MAX };
+
+    /// Keeps to one more bound; what is wrong with it.
+    fn narrow(&mut self, bound: &str, time: &str) -> Result<(), &'static str> {
+        match bound {
+            "gte" => self.from_ms = self.from_ms.max(first_ms_from(time).ok_or(TIME)?),
+            "gt" => self.from_ms = self.from_ms.max(first_ms_after(time).ok_or(TIME)?),
+            "lt" => self.to_ms = self.to_ms.min(first_ms_from(time).ok_or(TIME)?),
+            "lte" => self.to_ms = self.to_ms.min(first_ms_after(time).ok_or(TIME)?),
+            _ => return Err(UNKNOWN),
+        }
+        Ok(())
+    }
 }
 
 /// What is listed.
@@ -43,8 +65,8 @@ impl Page {
         let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)
             .map_err(|_| Refusal::invalid("query", "The query string cannot be read"))?;
         let mut page = Self {
-            from_ms: i64::MIN,
-            to_ms: i64::MAX,
+            created: Span::EVER,
+            captured: None,
             status: None,
             payment_method: None,
             payment_id: None,
@@ -60,17 +82,14 @@ impl Page {
 
     fn restrict(&mut self, listed: Listed, name: &str, value: String) -> Result<(), Refusal> {
         let wrong = |what: &str| Refusal::invalid(name, what);
+        match name.split_once('.') {
+            Some(("created_at", bound)) => return self.created.narrow(bound, &value).map_err(wrong),
+            Some(("captured_at", bound)) if listed == Listed::Payments => {
+                return self.captured.get_or_insert(Span::EVER).narrow(bound, &value).map_err(wrong);
+            }
+            Some(_) | None => {}
+        }
         match name {
-            "created_at.gte" => {
-                self.from_ms = self.from_ms.max(first_ms_from(&value).ok_or_else(|| wrong(TIME))?)
-            }
-            "created_at.gt" => {
-                self.from_ms = self.from_ms.max(first_ms_after(&value).ok_or_else(|| wrong(TIME))?)
-            }
-            "created_at.lt" => self.to_ms = self.to_ms.min(first_ms_from(&value).ok_or_else(|| wrong(TIME))?),
-            "created_at.lte" => {
-                self.to_ms = self.to_ms.min(first_ms_after(&value).ok_or_else(|| wrong(TIME))?)
-            }
             "status" => self.status = Some(Status::named(&value).ok_or_else(|| wrong("Unknown status"))?),
             "payment_method" if listed == Listed::Payments => self.payment_method = Some(value),
             "payment_id" if listed == Listed::Refunds => self.payment_id = Some(value),
@@ -79,7 +98,7 @@ impl Page {
                 let limit = i64::from_str(&value).ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
                 self.limit = limit.ok_or_else(|| wrong("A number from 1 to 100 is wanted"))?;
             }
-            _ => return Err(wrong("The sandbox does not know this filter")),
+            _ => return Err(wrong(UNKNOWN)),
         }
         Ok(())
     }
@@ -99,6 +118,7 @@ impl Page {
 }
 
 const TIME: &str = "An RFC 3339 time is wanted";
+const UNKNOWN: &str = "The sandbox does not know this filter";
 
 /// The first whole millisecond not before `text`.
 fn first_ms_from(text: &str) -> Option<i64> {

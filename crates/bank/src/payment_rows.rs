@@ -117,6 +117,7 @@ pub(crate) fn list(tx: &Transaction<'_>, page: &Page) -> rusqlite::Result<Vec<Pa
         read_columns!(),
         " FROM payment
           WHERE created_ms >= :from_ms AND created_ms < :to_ms AND (created_ms, seq) < (:before_ms, :before_seq)
+            AND (:taken_from IS NULL OR captured_ms >= :taken_from AND captured_ms < :taken_to)
             AND (:status IS NULL OR status = :status) AND (:method IS NULL OR (:method = 'bank_card' AND card IS NOT NULL))
           ORDER BY created_ms DESC, seq DESC LIMIT :rows"
     );
@@ -124,8 +125,10 @@ pub(crate) fn list(tx: &Transaction<'_>, page: &Page) -> rusqlite::Result<Vec<Pa
     tx.prepare_cached(LIST)?
         .query_map(
             named_params! {
-                ":from_ms": page.from_ms,
-                ":to_ms": page.to_ms,
+                ":from_ms": page.created.from_ms,
+                ":to_ms": page.created.to_ms,
+                ":taken_from": page.captured.map(|span| span.from_ms),
+                ":taken_to": page.captured.map(|span| span.to_ms),
                 ":before_ms": before_ms,
                 ":before_seq": before_seq,
                 ":status": page.status,

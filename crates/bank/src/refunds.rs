@@ -154,8 +154,8 @@ pub(crate) fn list(tx: &Transaction<'_>, page: &Page) -> rusqlite::Result<Vec<Re
     tx.prepare_cached(LIST)?
         .query_map(
             named_params! {
-                ":from_ms": page.from_ms,
-                ":to_ms": page.to_ms,
+                ":from_ms": page.created.from_ms,
+                ":to_ms": page.created.to_ms,
                 ":before_ms": before_ms,
                 ":before_seq": before_seq,
                 ":status": page.status,

@@ -2,7 +2,7 @@
 //! where the two are too far apart.
 
 use payment::{ObjectId, Observation, RefundObservation, Timestamp};
-use providers::{Account, Page, Span};
+use providers::{Account, By, Page, Span};
 
 use crate::{Engine, Moments, drive::CLOCKS_DIFFER_MS};
 
@@ -97,7 +97,7 @@ impl Engine {
         of: &ObjectId,
         span: Option<(Span, OurTime)>,
     ) -> Listing<RefundObservation> {
-        let ever = Span { from: Timestamp(0), to: None };
+        let ever = Span { by: By::Made, from: Timestamp(0), to: None };
         let (span, time) = span.map_or((ever, None), |(span, time)| (span, Some(time)));
         let (mut listing, mut flaws, mut cursor) = (Listing::empty(), Flaws::default(), None::<String>);
         for _ in 0..MAX_PAGES {

@@ -7,8 +7,12 @@ use providers::{Account, Reply};
 use store::{ClaimLook, Claimed, Commit, Frozen, LookOf, Looking, Stage, StoreError, Tenant};
 
 use crate::{
-    Engine, EngineError, Seal, failpoint::failpoint, follow_up::went_back, frozen::Content, observe::InHand,
-    sweep::is_strange,
+    Engine, EngineError, Seal,
+    failpoint::failpoint,
+    follow_up::went_back,
+    frozen::Content,
+    observe::InHand,
+    sweep::{holds_for_nobody, is_strange},
 };
 
 /// What came of a look.
@@ -57,6 +61,9 @@ impl Engine {
                 if is_strange(&claimed.intent, &claimed.operation, &id, &seen) {
                     // No question of its own will find that money.
                     self.put_strange(tenant, &id, seen.clone(), true).await?;
+                } else if holds_for_nobody(&claimed.intent, &seen) {
+                    let order = Some(claimed.checkout.order.clone());
+                    self.put_strange(tenant, &id, Observation { order, ..seen.clone() }, true).await?;
                 }
                 if went_back(&seen) || claimed.intent.state.is_terminal() {
                     let standing =

@@ -7,7 +7,7 @@ use std::{
 };
 
 use payment::{IntentId, Observation, Timestamp};
-use providers::{Account, Span};
+use providers::{Account, By, Span};
 
 use crate::{
     Moments,
@@ -74,7 +74,7 @@ impl SharedListing {
 /// A span with whole hours for ends.
 pub(crate) fn widened(from: Timestamp, to: Timestamp) -> Span {
     let down = |at: Timestamp| Timestamp(at.0.div_euclid(HOUR_MS) * HOUR_MS);
-    Span { from: down(from), to: Some(down(to).plus_ms(HOUR_MS)) }
+    Span { by: By::Made, from: down(from), to: Some(down(to).plus_ms(HOUR_MS)) }
 }
 
 /// The listings that were read lately, or are being read, by this process.
@@ -292,9 +292,9 @@ mod tests {
     #[test]
     fn spans_of_about_the_same_time_are_the_same_and_hold_them_all() {
         let hour = |number: i64| Timestamp(number * HOUR_MS);
-        assert_eq!(widened(hour(3), hour(5)), Span { from: hour(3), to: Some(hour(6)) });
+        assert_eq!(widened(hour(3), hour(5)), Span { by: By::Made, from: hour(3), to: Some(hour(6)) });
         let (from, to) = (hour(3).plus_ms(1), hour(6).plus_ms(-1));
-        assert_eq!(widened(from, to), Span { from: hour(3), to: Some(hour(6)) });
+        assert_eq!(widened(from, to), Span { by: By::Made, from: hour(3), to: Some(hour(6)) });
         assert_eq!(widened(Timestamp(-1), hour(0)).from, hour(-1));
     }
 }

@@ -7,10 +7,10 @@ mod strangers;
 pub use gates::Gates;
 use payment::{Anomaly, ObjectId, Observation, ProviderAccount, RefundObservation, Timestamp};
 use planted::Fault;
-use providers::{Account, Page, Span};
+use providers::{Account, By, Page, Span};
 use store::{MerchantRecord, OperationRecord, Stage, Standing, Start, StoreError, SweepRow, Tenant, Tenure};
-pub(crate) use strangers::is_strange;
 use strangers::{Reading, Strangers};
+pub(crate) use strangers::{holds_for_nobody, is_strange};
 
 use crate::{
     Engine, EngineError,
@@ -160,11 +160,14 @@ impl Engine {
         let from = row.gated_from.map_or(row.swept_until, |gated| gated.min(row.swept_until)).min(now);
         // What was made before may have been paid since: as long as a payment can be waited for.
         let overlap_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
-        let mut span = Span { from: from.plus_ms(-overlap_ms), to: None };
+        let mut span = Span { by: By::Made, from: from.plus_ms(-overlap_ms), to: None };
         if planted::is(Fault::SweepBeginsTooLate) {
             span.from = now;
         }
-        let mut swept = self.read(reading, span).await?;
+        let mut swept = Swept { complete: true, ..Swept::default() };
+        self.read(reading, span, &mut swept).await?;
+        // What was made before may have waited for days for its money, known to nobody here.
+        self.read(reading, Span { by: By::Taken, ..span }, &mut swept).await?;
         swept.complete &= self.sweep_refunds(reading.tenant, reading.account, span).await?;
         self.ask_about_waiting(reading).await?;
         if let Some(apart_ms) = swept.apart_ms {
@@ -206,12 +209,19 @@ impl Engine {
     ) -> Result<Swept, EngineError> {
         let (id, strangers, (_, time)) =
             (account_id, Strangers::Since(Timestamp(0)), self.swept_until(tenant, account_id).await?);
-        self.read(&mut Reading { tenant, account, id, strangers, time, others: None }, span).await
+        let mut reading = Reading { tenant, account, id, strangers, time, others: None };
+        let mut swept = Swept { complete: true, ..Swept::default() };
+        self.read(&mut reading, span, &mut swept).await?;
+        Ok(swept)
     }
 
-    async fn read(&self, reading: &mut Reading<'_>, span: Span) -> Result<Swept, EngineError> {
-        let account = reading.account;
-        let (mut swept, mut cursor) = (Swept { complete: true, ..Swept::default() }, None::<String>);
+    async fn read(
+        &self,
+        reading: &mut Reading<'_>,
+        span: Span,
+        swept: &mut Swept,
+    ) -> Result<(), EngineError> {
+        let (account, mut cursor) = (reading.account, None::<String>);
         for _ in 0..MAX_PAGES {
             let page = self.provider.list(account, span, cursor.as_deref()).await;
             failpoint!("sweep.listed");
@@ -222,10 +232,14 @@ impl Engine {
             if unreadable > 0 {
                 tracing::error!(account = %account.id, unreadable, "a listing holds rows that cannot be read; a person has to look");
             }
-            swept.read += objects.len();
             for seen in objects {
+                // The listing of what was made since holds that.
+                if span.by == By::Taken && seen.created_at.is_some_and(|at| at >= span.from) {
+                    continue;
+                }
+                swept.read += 1;
                 let object = seen.object.clone();
-                let taken = self.take_word(reading, seen, &mut swept).await;
+                let taken = self.take_word(reading, seen, swept).await;
                 passed_over(taken, &object)?;
             }
             if leads_nowhere(cursor.as_deref(), next.as_deref()) {
@@ -233,11 +247,11 @@ impl Engine {
             }
             cursor = next.filter(|_| !planted::is(Fault::SweepPageSkipped));
             if cursor.is_none() {
-                return Ok(swept);
+                return Ok(());
             }
         }
         swept.complete = false;
-        Ok(swept)
+        Ok(())
     }
 
     /// Reads a span of an account's refunds: what is ours and was not known is written down. Others' are told.
@@ -302,6 +316,10 @@ impl Engine {
         match &standing.intent {
             Some((intent, operation)) if !is_strange(intent, operation, account, &seen) => {
                 let id = intent.id;
+                if holds_for_nobody(intent, &seen) {
+                    let held = self.of_its_order(intent, &seen).await?;
+                    swept.strangers += usize::from(self.meet(reading, &standing, held).await?);
+                }
                 if self.is_news(&standing, account, &seen).await? && !planted::is(Fault::SweepPassesOverOurs)
                 {
                     swept.news += 1;

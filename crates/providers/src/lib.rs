@@ -149,9 +149,20 @@ pub enum Reply<O = Observation> {
     },
 }
 
-/// A stretch of a provider's listing, by when the objects were made. Both ends belong to it.
+/// Which moment of an object a listing goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// When it was made.
+    Made,
+    /// When its money was taken: what took none is not listed. Payments only.
+    Taken,
+}
+
+/// A stretch of a provider's listing. Both ends belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
+    /// By which moment.
+    pub by: By,
     /// From when on.
     pub from: Timestamp,
     /// Until when; none for "until now".

@@ -53,7 +53,7 @@ impl World {
     pub(crate) fn object_moves(&mut self, index: usize, to: Status) {
         let id = self.bank.objects[index].id.clone();
         self.story.tell(|| format!("at the bank {id} becomes {to:?}"));
-        self.bank.moves(index, to);
+        self.bank.moves(index, to, self.time.now());
         self.announce(index);
     }
 

@@ -5,7 +5,7 @@ mod hand;
 mod open;
 
 use payment::{AttemptId, ObjectId, ObjectStatus, OperationEvent, OperationKind, OperationState, Step};
-use providers::{Reply, Span};
+use providers::{By, Reply, Span};
 use store::{Claimed, Commit, FollowUp, Stage};
 
 pub use self::extras::OutOfReach;
@@ -123,7 +123,7 @@ impl Engine {
         let claimed = &claim.work;
         let account = self.frozen_account(&claimed.intent.tenant, &claimed.operation).await?;
         let first = claimed.operation.first_sent_at.unwrap_or(claimed.now);
-        let span = Span { from: first.plus_ms(-CLOCKS_DIFFER_MS), to: None };
+        let span = Span { by: By::Made, from: first.plus_ms(-CLOCKS_DIFFER_MS), to: None };
         let listing = self.list_refunds(&account, &hand.follow_up.target, Some((span, claim.time()))).await;
         hand.retry_after_ms = listing.retry_after_ms.max(Some(self.settings.listing_gap_ms));
         let id = claimed.operation.id;

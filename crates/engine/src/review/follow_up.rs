@@ -4,7 +4,7 @@ use payment::{
     ObjectId, ObjectStatus, OperationEvent, OperationId, OperationKind, OperationState, ProviderAccount,
     RefundObservation, RefundStatus,
 };
-use providers::{Account, Reply, Span};
+use providers::{Account, By, Reply, Span};
 use store::{Change, Claimed, Commit, FollowUp, LookOf, Looking, Stage, Task, Tenant};
 
 use super::{
@@ -243,7 +243,7 @@ impl Engine {
             return Ok(of_own(&own, "the provider shows"));
         }
         let from = claimed.operation.first_sent_at.unwrap_or(claimed.now);
-        let span = Span { from: from.plus_ms(-CLOCKS_DIFFER_MS), to: None };
+        let span = Span { by: By::Made, from: from.plus_ms(-CLOCKS_DIFFER_MS), to: None };
         let time = OurTime { now: claimed.now, began: self.clock.moments() };
         let listing = self.list_refunds(account, &follow_up.target, Some((span, time))).await;
         let ours = Some(claimed.operation.id);

@@ -1,7 +1,7 @@
 //! What there is to judge a person's word by: who can ask the provider, and what our own rows know of an object.
 
 use payment::{NotExecutedReason, ObjectId, ProviderAccount, Timestamp};
-use providers::{Account, Page, Reply, Span};
+use providers::{Account, By, Page, Reply, Span};
 use store::{OperationRecord, StrangerRecord, Task, Tenant};
 
 use crate::{Engine, EngineError, follow_up::Known};
@@ -31,7 +31,7 @@ impl Engine {
         any: Timestamp,
     ) -> bool {
         let refused = matches!(reply, Reply::NotExecuted { reason: NotExecutedReason::NotAuthorized, .. });
-        let span = Span { from: any, to: Some(any) };
+        let span = Span { by: By::Made, from: any, to: Some(any) };
         refused && matches!(self.provider.list(account, span, None).await, Page::Failed { .. })
     }
 

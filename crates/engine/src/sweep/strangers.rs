@@ -10,6 +10,8 @@ use crate::{Engine, EngineError, listing::OurTime, observe::status_words};
 
 /// Most strangers of an account that are asked about in a sweep.
 const MOST_ASKED: u32 = 1_000;
+/// Why what waited holds its order no more once its money is a charge.
+const COUNTED: &str = "its money was counted for its order";
 /// After how many questions without an answer no more are asked in a sweep.
 const MOST_SILENT: usize = 2;
 
@@ -129,7 +131,7 @@ impl Engine {
         } else if new {
             tracing::error!(object = %found.object, account = %found.account.as_str(), amount = %found.amount,
                 order = found.order.as_ref().map(tracing::field::display),
-                "this may take money, and no payment that we know of asked for it; until it ends its order takes no dispatch, and \
+                "this may take money, and no payment that we know of waits for it; until it ends its order takes no dispatch, and \
                  `payonce review` shows it");
         }
         Ok(new)
@@ -153,13 +155,7 @@ impl Engine {
             };
             match seen.status {
                 ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => {}
-                ObjectStatus::Succeeded => {
-                    // Of what was held a part may have been taken.
-                    let taken = StrangerRecord { amount: seen.amount, took_money: true, ..stranger };
-                    if self.store.stranger_took_money(taken.clone()).await? {
-                        tell_taken(&taken);
-                    }
-                }
+                ObjectStatus::Succeeded => self.took_money(reading, stranger, seen).await?,
                 ObjectStatus::Ended(_) => {
                     let reason = format!("the provider: {}", status_words(&seen.status));
                     let object = stranger.object.clone();
@@ -170,6 +166,51 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// What waited took the money. What an intent asked for is that intent's to count, though it did not wait for it (N5): now, or,
+    /// where somebody is at work on it, with the next sweep. All else stays before a person.
+    async fn took_money(
+        &self,
+        reading: &Reading<'_>,
+        stranger: StrangerRecord,
+        seen: Observation,
+    ) -> Result<(), EngineError> {
+        let standing = async || {
+            let (tenant, account) = (stranger.tenant.clone(), stranger.account.clone());
+            self.store.standing(tenant, account, seen.object.clone(), seen.intent).await
+        };
+        let mut found = standing().await?;
+        let waits_for = found
+            .intent
+            .take()
+            .filter(|(intent, operation)| !is_strange(intent, operation, reading.id, &seen));
+        if let Some((intent, _)) = &waits_for {
+            self.observe_listed(reading.tenant, intent.id, (reading.account, reading.id), seen.clone())
+                .await?;
+            found = standing().await?;
+        }
+        if found.charge.is_some() {
+            let resolution = Resolution { linked: true, reason: COUNTED.to_owned() };
+            self.store.resolve_stranger(stranger, resolution).await?;
+        } else if waits_for.is_none() {
+            // Of what was held a part may have been taken.
+            let taken = StrangerRecord { amount: seen.amount, took_money: true, ..stranger };
+            if self.store.stranger_took_money(taken.clone()).await? {
+                tell_taken(&taken);
+            }
+        }
+        Ok(())
+    }
+
+    /// An object of an intent's, as one of the order that the intent is for, whatever is written on it.
+    pub(super) async fn of_its_order(
+        &self,
+        intent: &IntentRecord,
+        seen: &Observation,
+    ) -> Result<Observation, EngineError> {
+        let (checkout, _) = self.reread(&intent.tenant, intent.id).await?;
+        Ok(Observation { order: Some(checkout.order), ..seen.clone() })
     }
 }
 
@@ -205,4 +246,14 @@ pub(crate) fn is_strange(
     let judged = intent.state == State::Canceled { reason: CanceledReason::JudgedNotCharged };
     let settled = judged && seen.given_back;
     seen.mismatch(&terms).is_some() && !waits && !settled
+}
+
+/// Whether an object holds money for one of our intents that does not wait for it: it is over, or has another object. It can be taken at
+/// any time.
+pub(crate) fn holds_for_nobody(intent: &IntentRecord, seen: &Observation) -> bool {
+    let terms = Terms { intent: intent.id, amount: intent.amount };
+    let has_another = intent.state.object().is_some_and(|own| *own != seen.object);
+    seen.status == ObjectStatus::WaitingForCapture
+        && seen.mismatch(&terms).is_none()
+        && (intent.state.is_terminal() || has_another)
 }

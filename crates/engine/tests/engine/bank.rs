@@ -383,7 +383,8 @@ impl Provider for Bank {
         self.page(account, span, cursor, |ledger| {
             let rows = ledger.objects.iter().enumerate();
             let own = rows.filter(|(_, object)| object.account == account.id);
-            own.map(|(index, object)| (object.at, ledger.payment_shown(index))).collect()
+            let dated = own.filter_map(|(index, object)| Some((index, object.dated(span.by)?)));
+            dated.map(|(index, at)| (at, ledger.payment_shown(index))).collect()
         })
     }
 

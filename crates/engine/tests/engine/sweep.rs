@@ -2,6 +2,8 @@
 
 mod gate;
 mod gates_left;
+mod held;
+mod late;
 mod left;
 mod moved;
 mod on_its_way;

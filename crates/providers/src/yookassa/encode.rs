@@ -5,7 +5,7 @@ use payment::{Capture, Money, ObjectId, Timestamp};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use crate::{Encoded, Method, PayRequest, RefundRequest, Span};
+use crate::{By, Encoded, Method, PayRequest, RefundRequest, Span};
 
 /// Where payments are.
 pub(super) const PAYMENTS: &str = "/v3/payments";
@@ -71,8 +71,12 @@ pub(super) fn one(objects: &str, id: &ObjectId) -> String {
 
 /// The filters of a listing.
 pub(super) fn filters(span: Span, cursor: Option<&str>) -> Vec<(&'static str, String)> {
-    let mut filters = vec![("created_at.gte", rfc3339(span.from)), ("limit", PAGE.to_owned())];
-    filters.extend(span.to.map(|to| ("created_at.lte", rfc3339(to))));
+    let (from, to) = match span.by {
+        By::Made => ("created_at.gte", "created_at.lte"),
+        By::Taken => ("captured_at.gte", "captured_at.lte"),
+    };
+    let mut filters = vec![(from, rfc3339(span.from)), ("limit", PAGE.to_owned())];
+    filters.extend(span.to.map(|at| (to, rfc3339(at))));
     filters.extend(cursor.map(|cursor| ("cursor", cursor.to_owned())));
     filters
 }

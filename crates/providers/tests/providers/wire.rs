@@ -5,7 +5,9 @@ use std::time::Duration;
 use payment::{
     Currency, Money, NotExecutedReason, ObjectId, OperationId, RefundStatus, Timestamp, UnknownReason,
 };
-use providers::{Account, Encoded, Outgoing, Page, Provider, RefundRequest, Reply, Span, yookassa::YooKassa};
+use providers::{
+    Account, By, Encoded, Outgoing, Page, Provider, RefundRequest, Reply, Span, yookassa::YooKassa,
+};
 use serde_json::{Value, json};
 use tokio::{join, time::timeout};
 use uuid::Uuid;
@@ -190,7 +192,8 @@ async fn fault_hostile_an_id_that_would_bend_the_path_leads_nowhere() {
 
 #[tokio::test]
 async fn a_listing_keeps_to_its_span_and_goes_on_from_its_cursor() {
-    let span = Span { from: Timestamp(1_796_032_800_123), to: Some(Timestamp(1_796_036_400_000)) };
+    let span =
+        Span { by: By::Made, from: Timestamp(1_796_032_800_123), to: Some(Timestamp(1_796_036_400_000)) };
     let told = format!(r#"{{"type":"list","items":[{PAYMENT}],"next_cursor":"a&b=c"}}"#);
     let (arrived, page) =
         exchange((200, "", &told), async |bank, account| bank.list(account, span, Some("x&y")).await).await;
@@ -199,12 +202,17 @@ async fn a_listing_keeps_to_its_span_and_goes_on_from_its_cursor() {
     assert_eq!(arrived.line(), format!("GET /v3/payments?{filters}&cursor=x%26y"));
     let Page::Objects { objects, unreadable, next, .. } = page else { panic!("{page:?}") };
     assert_eq!((objects.len(), unreadable, next.as_deref()), (1, 0, Some("a&b=c")));
+    let taken = Span { by: By::Taken, ..span };
+    let list = async |bank: &YooKassa, account: &Account| bank.list(account, taken, None).await;
+    let (arrived, _) = exchange((200, "", &told), list).await;
+    let filters = filters.replace("created_at", "captured_at");
+    assert_eq!(arrived.line(), format!("GET /v3/payments?{filters}"));
 }
 
 /// By its `Date`; without one it says nothing.
 #[tokio::test]
 async fn fault_31_a_page_tells_the_providers_time() {
-    let span = Span { from: Timestamp(0), to: None };
+    let span = Span { by: By::Made, from: Timestamp(0), to: None };
     let list = async |bank: &YooKassa, account: &Account| bank.list(account, span, None).await;
     let list_refunds =
         async |bank: &YooKassa, account: &Account| bank.list_refunds(account, None, span, None).await;
@@ -223,7 +231,7 @@ async fn fault_31_a_page_tells_the_providers_time() {
 
 #[tokio::test]
 async fn refunds_are_listed_of_one_payment_or_of_all() {
-    let span = Span { from: Timestamp(0), to: None };
+    let span = Span { by: By::Made, from: Timestamp(0), to: None };
     let told = format!(r#"{{"type":"list","items":[{REFUND},{PAYMENT}]}}"#);
     for (of, rest) in [(Some(object("2f-1")), "&payment_id=2f-1"), (None, "")] {
         let (arrived, page) = exchange((200, "", &told), async |bank, account| {
@@ -239,7 +247,7 @@ async fn refunds_are_listed_of_one_payment_or_of_all() {
 
 #[tokio::test]
 async fn a_retry_after_reaches_the_caller_from_sends_and_from_failed_pages() {
-    let span = Span { from: Timestamp(0), to: None };
+    let span = Span { by: By::Made, from: Timestamp(0), to: None };
     let list = async |bank: &YooKassa, account: &Account| bank.list(account, span, None).await;
     let send = async |bank: &YooKassa, account: &Account| {
         bank.send(account, outgoing("{}", &Looks::default(), true)).await

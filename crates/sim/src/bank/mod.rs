@@ -10,7 +10,7 @@ use payment::{
     CheckoutId, Ending, IntentId, Money, NotExecutedReason, ObjectId, ObjectStatus, Observation, OperationId,
     OrderId, ProviderKey, Timestamp, UnknownReason,
 };
-use providers::{Account, Page, Reply, Span};
+use providers::{Account, By, Page, Reply, Span};
 use refunds::refund_shown;
 
 use crate::{
@@ -48,14 +48,29 @@ pub struct Object {
     pub amount: Money,
     /// Where it stands.
     pub status: Status,
-    /// Whether it ever took money.
-    pub took_money: bool,
+    /// When it took money last, by the bank's clock.
+    pub taken_at: Option<Timestamp>,
     /// When it was made.
     pub made_at: Timestamp,
     /// The same by the bank's clock.
     pub dated_at: Timestamp,
     /// Whether the bank changed its mind about something that was over.
     pub fickle: bool,
+}
+
+impl Object {
+    /// Whether it ever took money.
+    pub fn took_money(&self) -> bool {
+        self.taken_at.is_some()
+    }
+
+    /// When it could be listed, and the moment that such a listing goes by.
+    fn dated(&self, by: By) -> Option<(Timestamp, Timestamp)> {
+        match by {
+            By::Made => Some((self.made_at, self.dated_at)),
+            By::Taken => self.taken_at.map(|at| (self.made_at, at)),
+        }
+    }
 }
 
 /// Where a payment stands.
@@ -248,7 +263,7 @@ impl Bank {
             Call::List(account, span, cursor) => {
                 let own = self.objects.iter().filter(|object| object.account == account.id);
                 let rows: Vec<_> =
-                    own.map(|object| ((object.made_at, object.dated_at), self.shown(object))).collect();
+                    own.filter_map(|object| Some((object.dated(span.by)?, self.shown(object)))).collect();
                 let page = self.page(rows, *span, cursor.as_deref(), now);
                 if matches!(page, Page::Objects { next: None, .. }) {
                     self.listed.push(now);

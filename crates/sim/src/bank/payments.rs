@@ -79,7 +79,7 @@ impl Bank {
             order: order.order.clone(),
             amount,
             status,
-            took_money: status == Status::Succeeded,
+            taken_at: (status == Status::Succeeded).then(|| now.plus_ms(self.ahead_ms)),
             made_at: now,
             dated_at: now.plus_ms(self.ahead_ms),
             fickle: false,
@@ -100,7 +100,7 @@ impl Bank {
             order: order.clone(),
             amount,
             status: Status::Succeeded,
-            took_money: true,
+            taken_at: Some(now.plus_ms(self.ahead_ms)),
             made_at: now,
             dated_at: now.plus_ms(self.ahead_ms),
             fickle: false,
@@ -110,6 +110,7 @@ impl Bank {
 
     fn end_hold(&mut self, request: &Request, id: &ObjectId, take: Option<Money>, now: Timestamp) -> Reply {
         let Some(index) = self.position(&request.account, id) else { return not_found() };
+        let taken_at = Some(now.plus_ms(self.ahead_ms));
         let object = &mut self.objects[index];
         if object.status != Status::Held || take.is_some_and(|take| take.minor() > object.amount.minor()) {
             self.keep(request, Made::Refusal, now);
@@ -117,7 +118,7 @@ impl Bank {
         }
         match take {
             Some(amount) => {
-                (object.status, object.took_money, object.amount) = (Status::Succeeded, true, amount);
+                (object.status, object.taken_at, object.amount) = (Status::Succeeded, taken_at, amount);
             }
             None => object.status = Status::Canceled,
         }
@@ -131,10 +132,12 @@ impl Bank {
     }
 
     /// A payment goes on.
-    pub fn moves(&mut self, index: usize, to: Status) {
+    pub fn moves(&mut self, index: usize, to: Status, now: Timestamp) {
         let object = &mut self.objects[index];
         object.fickle |= object.status.is_over();
-        object.took_money |= to == Status::Succeeded;
+        if to == Status::Succeeded {
+            object.taken_at = Some(now.plus_ms(self.ahead_ms));
+        }
         object.status = to;
     }
 

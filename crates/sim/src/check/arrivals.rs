@@ -110,7 +110,7 @@ impl Checker {
 
     /// 12: nobody hears of success before the money is there.
     pub fn on_success(&self, bank: &Bank, intent: IntentId) -> Result<(), Broken> {
-        let taken = bank.objects.iter().any(|object| object.intent == Some(intent) && object.took_money);
+        let taken = bank.objects.iter().any(|object| object.intent == Some(intent) && object.took_money());
         must!(12, taken, "{intent} is said to be paid");
         Ok(())
     }

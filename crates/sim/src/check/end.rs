@@ -83,12 +83,13 @@ impl Checker {
         let asked = object.is_some_and(|object| stands_before_a_person(rows, object));
         // A straggler may still make an object whose page nobody has the way to: it takes no money, and ends by itself.
         let harmless = object.is_none_or(|object| {
-            object.fickle || !object.took_money && matches!(object.status, Status::Expired | Status::Pending)
+            object.fickle
+                || !object.took_money() && matches!(object.status, Status::Expired | Status::Pending)
         });
         must!(8, !unsent || harmless || asked, "{} was executed: {object:?}", intent.id);
         let ended_free = intent.state.is_terminal() && intent.state.stance() == Stance::Free;
         // What the bank took back before anybody asked is not there to be known.
-        let took = object.is_some_and(|object| object.took_money && object.status == Status::Succeeded);
+        let took = object.is_some_and(|object| object.took_money() && object.status == Status::Succeeded);
         must!(
             8,
             !(ended_free && took) || fickle || asked,
@@ -131,7 +132,7 @@ impl Checker {
             "a person had to say what the bank says of {}",
             intent.id
         );
-        let ever = by.is_some_and(|object| object.took_money);
+        let ever = by.is_some_and(|object| object.took_money());
         must!(1, !succeeded || ever, "{} succeeded, and took no money", intent.id);
         Ok(())
     }
@@ -143,14 +144,14 @@ impl Checker {
             let paying = charges.filter(|charge| !charge.extra).count();
             must!(1, paying <= 1, "{paying} charges pay {}", checkout.order);
             let taken =
-                bank.objects.iter().filter(|object| object.took_money && object.order == checkout.order);
+                bank.objects.iter().filter(|object| object.took_money() && object.order == checkout.order);
             let of_it = |intent: IntentId| self.whose.get(&intent) == Some(&checkout.tenant);
             let ours = taken.filter(|object| object.intent.is_some_and(of_it)).count();
             must!(1, ours <= 1 || fickle, "{} was charged {ours} times", checkout.order);
         }
         for charge in rows.charges.values() {
             let object = bank.objects.iter().find(|object| object.id == charge.object);
-            let same = object.is_some_and(|object| object.took_money && object.amount == charge.amount);
+            let same = object.is_some_and(|object| object.took_money() && object.amount == charge.amount);
             must!(16, same, "{charge:?} is not what the bank has: {object:?}");
             let flagged = rows
                 .journal

@@ -109,7 +109,7 @@ fn stranger(found: &StrangerRecord) -> (String, String) {
         )
     } else {
         format!(
-            "{amount} may be taken in {account}, found {at}: it waits there, and no payment that we know of asked for it."
+            "{amount} may be taken in {account}, found {at}: it waits there, and no payment that we know of waits for it."
         )
     };
     let meaning = match &found.order {

@@ -41,7 +41,7 @@ fn stranger(found: &StrangerRecord) -> String {
         format!("Object {object} took {amount} in {account}; no payment of ours asked for it.")
     } else {
         format!(
-            "Object {object} waits in {account} and may take {amount}; no payment that we know of asked for it. It is asked \
+            "Object {object} waits in {account} and may take {amount}; no payment that we know of waits for it. It is asked \
              about with every sweep: should it end without money, its order is free by itself."
         )
     };

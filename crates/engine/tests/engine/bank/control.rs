@@ -68,10 +68,12 @@ impl Bank {
 
     /// The bank changes its mind about one of several objects.
     pub fn moves_object(&self, id: &ObjectId, status: ObjectStatus) {
-        let mut books = self.books();
+        let (now, mut books) = ((self.clock)(), self.books());
         let object = books.ledger.object(id);
         let late = matches!(object.status, ObjectStatus::Ended(_)) && status == ObjectStatus::Succeeded;
-        object.took_money |= status == ObjectStatus::Succeeded;
+        if status == ObjectStatus::Succeeded {
+            (object.took_money, object.taken_at) = (true, object.taken_at.or(Some(now)));
+        }
         object.status = status;
         books.broke_its_word |= late;
     }

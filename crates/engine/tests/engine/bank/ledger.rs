@@ -6,7 +6,7 @@ use payment::{
     CheckoutId, Currency, Ending, IntentId, Money, ObjectId, ObjectStatus, Observation, OperationId, OrderId,
     PaidWith, ProviderKey, RefundObservation, RefundStatus, Timestamp,
 };
-use providers::{Account, RefundRequest, Reply};
+use providers::{Account, By, RefundRequest, Reply};
 use uuid::Uuid;
 
 use super::wire::Order;
@@ -45,6 +45,18 @@ pub struct Object {
     pub status: ObjectStatus,
     pub took_money: bool,
     pub at: Timestamp,
+    /// When it took its money.
+    pub taken_at: Option<Timestamp>,
+}
+
+impl Object {
+    /// The moment that a listing goes by.
+    pub fn dated(&self, by: By) -> Option<Timestamp> {
+        match by {
+            By::Made => Some(self.at),
+            By::Taken => self.taken_at,
+        }
+    }
 }
 
 /// A refund.
@@ -131,6 +143,7 @@ impl Ledger {
             stranger: false,
             amount: order.amount,
             took_money: status == ObjectStatus::Succeeded,
+            taken_at: Some(at).filter(|_| status == ObjectStatus::Succeeded),
             status,
             at,
         });
@@ -144,6 +157,7 @@ impl Ledger {
                 amount.currency() == object.amount.currency() && amount.minor() <= object.amount.minor();
             if fits {
                 (object.status, object.took_money, object.amount) = (ObjectStatus::Succeeded, true, amount);
+                object.taken_at = Some(asker.now);
             }
             fits
         })

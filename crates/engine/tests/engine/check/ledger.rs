@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use payment::{CanceledReason, CheckoutStatus, ObjectId, ProviderAccount, State, StateName};
-use providers::Span;
+use providers::{By, Span};
 use store::{ChargeRecord, CheckoutRecord, Directory as _, IntentRecord, Story, Tenant};
 
 use crate::{
@@ -61,7 +61,8 @@ pub async fn check_to_the_last_object(world: &World) {
     world.bank.heal();
     world.settle(&engine).await;
     for (tenant, id) in accounts(world).await {
-        let (account, span) = (world.bank.account(id.as_str()), Span { from: world.began, to: None });
+        let (account, span) =
+            (world.bank.account(id.as_str()), Span { by: By::Made, from: world.began, to: None });
         // Whoever died with something in his hands has it until his lease ends.
         world.clock.advance(LEASE_MS);
         let swept = engine.sweep(&tenant, &account, &id, span).await.unwrap();

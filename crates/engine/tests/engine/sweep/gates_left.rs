@@ -130,7 +130,7 @@ async fn a_listing_that_leads_nowhere_is_not_read_for_ever_and_lifts_no_gate(wor
     let engine = world.engine();
     world.after_a_gap(&engine).await;
     let object: ObjectId = world.stranger("1");
-    for (next, pages) in [("0", 4), ("", 2)] {
+    for (next, pages) in [("0", 6), ("", 3)] {
         world.bank.listing(|listing| listing.next = Some(next));
         let (_, before) = world.bank.asked();
         let swept = world.sweeps(&engine).await;
