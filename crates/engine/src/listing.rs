@@ -56,6 +56,7 @@ impl<O> Listing<O> {
                 self.retry_after_ms = retry_after_ms;
                 None
             }
+            Page::TurnedAway => None,
             Page::Objects { objects, unreadable, next, at } => {
                 flaws.unreadable += unreadable;
                 flaws.apart_ms = flaws.apart_ms.or(now.and_then(|now| apart_ms(now, at)));

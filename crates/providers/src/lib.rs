@@ -188,6 +188,8 @@ pub enum Page<O = Observation> {
         /// How long the provider wants us to wait, ms.
         retry_after_ms: Option<i64>,
     },
+    /// None for these credentials, in the provider's own words.
+    TurnedAway,
 }
 
 /// What a notification announces. A hint, never evidence: anybody can send one.

@@ -110,7 +110,7 @@ impl Call {
     }
 
     fn not_executed(&self, reason: NotExecutedReason) -> BankAnswer {
-        let retry_after_ms = None;
+        let (retry_after_ms, shut) = (None, reason == NotExecutedReason::NotAuthorized);
         match self {
             Self::Send(_) | Self::Query(..) => {
                 BankAnswer::Payment(Reply::NotExecuted { reason, retry_after_ms })
@@ -118,6 +118,8 @@ impl Call {
             Self::SendRefund(_) | Self::QueryRefund(..) => {
                 BankAnswer::Refund(Reply::NotExecuted { reason, retry_after_ms })
             }
+            Self::List(..) if shut => BankAnswer::Payments(Page::TurnedAway),
+            Self::ListRefunds(..) if shut => BankAnswer::Refunds(Page::TurnedAway),
             Self::List(..) => BankAnswer::Payments(Page::Failed { retry_after_ms }),
             Self::ListRefunds(..) => BankAnswer::Refunds(Page::Failed { retry_after_ms }),
         }
@@ -192,7 +194,7 @@ impl BankAnswer {
         };
         match &mut self {
             Self::Payment(Reply::Object(seen)) => mix(seen),
-            Self::Payments(Page::Objects { .. } | Page::Failed { .. })
+            Self::Payments(Page::Objects { .. } | Page::Failed { .. } | Page::TurnedAway)
             | Self::Payment(Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. })
             | Self::Refund(_)
             | Self::Refunds(_) => {}

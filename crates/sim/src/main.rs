@@ -3,6 +3,8 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+#[cfg(planted)]
+use planted::Fault;
 use sim::{histories::Worlds, prove, regression, speed};
 
 /// A history is many small objects that live shortly: a fifth of its time is spent on them with the system's allocator.
@@ -70,6 +72,9 @@ enum Command {
         /// Most histories for each.
         #[arg(long, default_value_t = prove::MOST_HUNTED)]
         most: u64,
+        /// Their names; none for all.
+        #[arg(value_parser = fault)]
+        only: Vec<Fault>,
     },
 }
 
@@ -81,7 +86,16 @@ fn main() -> ExitCode {
         Command::Speed { histories } => speed::speed(histories),
         Command::Explore { long } => prove::explore(long).is_some(),
         #[cfg(planted)]
-        Command::Hunt { most } => prove::hunt(most).missed.is_empty(),
+        Command::Hunt { most, only } => prove::hunt(most, &only).missed.is_empty(),
     };
     if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[cfg(planted)]
+fn fault(name: &str) -> Result<Fault, String> {
+    Fault::ALL
+        .iter()
+        .copied()
+        .find(|fault| fault.name() == name)
+        .ok_or_else(|| "no planted fault has this name".to_owned())
 }

@@ -21,27 +21,32 @@ pub struct Hunted {
     pub found: Option<(Broken, u64)>,
 }
 
-/// How much of a hunt is played in each world, in percent: what shows only after a restore shows seldom.
+/// Histories that are played in all worlds before more are played in the first.
+const ROUND: u64 = 20_000;
+/// How much of a round is played in each world, in percent: what shows only after a restore shows seldom.
 const SHARES: [(Worlds, u64); 4] =
     [(Worlds::Drawn, 20), (Worlds::Restoring, 60), (Worlds::Moving, 10), (Worlds::Mistaken, 10)];
 
 /// Hunts each of them, with at most so many histories.
-pub fn hunt(most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hunted> {
+pub fn hunt(faults: &[Fault], most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hunted> {
     let mut all = Vec::new();
-    for fault in Fault::ALL {
+    for fault in faults {
         let mut chosen = vec![*fault];
         chosen.extend(fault.with());
         planted::choose(&chosen);
         let mut found = None;
         let mut played = 0;
-        for (worlds, percent) in SHARES {
-            let share = most / 100 * percent;
-            let told = play_all(worlds, 0..share, threads, true);
-            if let Some(first) = told.violations.into_iter().next() {
-                found = Some((first.broken, played + first.seed + 1));
-                break;
+        'found: for round in 0..most.div_ceil(ROUND) {
+            for (worlds, percent) in SHARES {
+                let share = ROUND / 100 * percent;
+                let begins = round * share;
+                let told = play_all(worlds, begins..begins + share, threads, true);
+                if let Some(first) = told.violations.into_iter().next() {
+                    found = Some((first.broken, played + first.seed - begins + 1));
+                    break 'found;
+                }
+                played += share;
             }
-            played += share;
         }
         planted::choose(&[]);
         let with = fault.with().iter().map(|layer| layer.name()).collect();

@@ -21,7 +21,7 @@ const THREADS: usize = 2;
 /// States of one small world after which it is called too large to explore.
 const MOST_STATES: u64 = 20_000_000;
 /// Histories after which a planted fault counts as missed.
-pub const MOST_HUNTED: u64 = 100_000;
+pub const MOST_HUNTED: u64 = 400_000;
 /// Of so many histories in memory, one is played over SQLite, too.
 const OVER_SQLITE: u64 = 20;
 
@@ -83,7 +83,7 @@ pub fn prove(seeds: u64, from: u64, long: bool, crashes: u64) -> bool {
     let (on_file, differing) = over_sqlite(from, seeds / OVER_SQLITE);
     let never_met = tell_met(&told, seeds);
     let states = explore(long);
-    let hunt = hunt(MOST_HUNTED);
+    let hunt = hunt(MOST_HUNTED, &[]);
     let violations = told.broken + others_broken + differing + u64::from(states.is_none());
     let line = Line {
         histories: told.histories + others + on_file,
@@ -251,11 +251,12 @@ fn explore_planted() -> bool {
     true
 }
 
-/// Hunts the planted faults, and tells of each what found it.
+/// Hunts these planted faults, all of them if none is named, and tells of each what found it.
 #[cfg(planted)]
-pub fn hunt(most: u64) -> Hunt {
+pub fn hunt(most: u64, faults: &[planted::Fault]) -> Hunt {
+    let faults = if faults.is_empty() { planted::Fault::ALL } else { faults };
     println!("planted faults, at most {most} histories each:");
-    let hunted = crate::planted_faults::hunt(most, THREADS, |hunted| {
+    let hunted = crate::planted_faults::hunt(faults, most, THREADS, |hunted| {
         let with =
             if hunted.with.is_empty() { String::new() } else { format!(" with {}", hunted.with.join(", ")) };
         match &hunted.found {
@@ -274,7 +275,7 @@ pub fn hunt(most: u64) -> Hunt {
 
 /// This build has no planted faults.
 #[cfg(not(planted))]
-pub fn hunt(_: u64) -> Hunt {
+pub fn hunt(_: u64, _: &[planted::Fault]) -> Hunt {
     println!("planted faults: none in this build; it is made with --cfg planted");
     Hunt::default()
 }

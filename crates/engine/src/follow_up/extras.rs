@@ -8,7 +8,8 @@ use payment::{
 };
 use providers::{Account, Reply};
 use store::{
-    ChargeRecord, Claimed, Fate, FollowUp, OpenedFollowUp, PutFate, StoreError, Story, Task, Tenant,
+    ChargeRecord, Claimed, Fate, FollowUp, OpenedFollowUp, OperationRecord, PutFate, StoreError, Story, Task,
+    Tenant,
 };
 
 use crate::{Engine, EngineError, observe::status_words};
@@ -53,7 +54,13 @@ impl Engine {
     /// Gives extras back, where that is the merchant's setting: once each; what was refused stands before a person. How many.
     pub async fn refund_extras(&self, out_of_reach: &mut OutOfReach) -> Result<usize, EngineError> {
         let mut opened = 0;
+        // Whoever is silent keeps those of others waiting once, and not for each of its extras.
+        let mut silent = HashSet::new();
         for charge in self.store.open_extras(EXTRAS_AT_ONCE).await? {
+            let account = (charge.tenant.clone(), charge.account.clone());
+            if silent.contains(&account) {
+                continue;
+            }
             let merchant = self.directory.merchant(&charge.tenant).await?;
             let wanted = merchant.is_some_and(|merchant| merchant.refund_extras);
             if !wanted || out_of_reach.holds(&charge) {
@@ -68,6 +75,7 @@ impl Engine {
                 Payer::Stands => {}
                 Payer::Silent => {
                     out_of_reach.tell_silent(&charge);
+                    silent.insert(account);
                     continue;
                 }
                 doubtful @ (Payer::OtherSum
@@ -111,8 +119,14 @@ impl Engine {
         };
         let payer = self.payer(&story, extra).await?;
         let event = match payer {
-            Payer::Stands | Payer::OtherSum | Payer::CameBack | Payer::OutOfReach => return Ok(None),
-            Payer::Gone => {
+            Payer::Stands => return Ok(None),
+            // So it would not have been opened but by a person.
+            Payer::OtherSum | Payer::CameBack | Payer::OutOfReach
+                if is_asked_by_a_person(&story, &claimed.operation) =>
+            {
+                return Ok(None);
+            }
+            Payer::OtherSum | Payer::CameBack | Payer::OutOfReach | Payer::Gone => {
                 OperationEvent::Rejected { code: "withheld".to_owned(), message: payer.words().to_owned() }
             }
             Payer::Leaving | Payer::Silent => OperationEvent::NotExecuted(NotExecutedReason::NotSent),
@@ -125,10 +139,11 @@ impl Engine {
     pub(crate) async fn payer(&self, story: &Story, extra: &ChargeRecord) -> Result<Payer, EngineError> {
         let Some(paying) = ChargeRecord::paying(&story.charges) else { return Ok(Payer::Stands) };
         let own = self.story(&paying.tenant, paying.intent).await?;
-        let was_reversed = is_told(&own, Anomaly::Reversed);
-        let unasked = |why| if was_reversed { Payer::Gone } else { why };
+        // That is told of the first charge alone.
+        let was_reversed = !paying.extra && is_told(&own, Anomaly::Reversed);
+        let unasked = if paying.fate == Some(Fate::Returned) { Payer::Gone } else { Payer::OutOfReach };
         let Some((account, ..)) = self.account_of_charge(&own, paying).await? else {
-            return Ok(unasked(Payer::OutOfReach));
+            return Ok(unasked);
         };
         Ok(match self.provider.query(&account, &paying.object).await {
             Reply::Object(seen) => {
@@ -149,28 +164,32 @@ impl Engine {
                     Payer::Stands
                 }
             }
-            // In the extra's own account it would keep the refund from being done, too.
+            // A question that is not answered says nothing, whatever was known. In the extra's own account nobody could give it back
+            // either.
             reply @ (Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. }) => {
-                let elsewhere = paying.account != extra.account;
-                let shut = elsewhere && self.turns_away(&account, &reply, extra.at).await;
-                unasked(if shut { Payer::OutOfReach } else { Payer::Silent })
+                let reaches = paying.account == extra.account && unasked == Payer::OutOfReach;
+                let shut = !reaches && self.turns_away(&account, &reply, extra.at).await;
+                if shut { unasked } else { Payer::Silent }
             }
         })
     }
 
-    /// Whether money that paid is on its way back. A payment tells of what was given back, and the listing of its refunds alone of what
-    /// is going to be.
-    async fn leaves(&self, account: &Account, paying: &ChargeRecord) -> Option<Payer> {
-        let listing = self.list_refunds(account, &paying.object, None).await;
+    /// Whether a charge's money is on its way back, or a part of it. A payment tells of what was given back, and the listing of its
+    /// refunds alone of what is going to be.
+    pub(crate) async fn leaves(&self, account: &Account, charge: &ChargeRecord) -> Option<Payer> {
+        let listing = self.list_refunds(account, &charge.object, None).await;
         let standing = listing.objects.iter().filter(|refund| match refund.status {
-            RefundStatus::Pending | RefundStatus::Succeeded => refund.payment == paying.object,
+            RefundStatus::Pending | RefundStatus::Succeeded => refund.payment == charge.object,
             RefundStatus::Canceled { .. } => false,
         });
         let leaving_minor: i64 = standing.map(|refund| refund.amount.minor()).sum();
-        if leaving_minor >= paying.amount.minor() {
-            return Some(Payer::Leaving);
+        if leaving_minor >= charge.amount.minor() {
+            Some(Payer::Leaving)
+        } else if !listing.complete {
+            Some(Payer::Silent)
+        } else {
+            (leaving_minor > 0).then_some(Payer::OtherSum)
         }
-        (!listing.complete).then_some(Payer::Silent)
     }
 
     /// Writes down what the provider's word makes of a charge that is known: that its money went back by somebody else's doing, or that
@@ -226,7 +245,7 @@ pub(crate) fn fate_words(seen: &Observation) -> String {
 pub(crate) enum Payer {
     /// It lies at the provider.
     Stands,
-    /// It is another sum than the extra: which of them is wrong?
+    /// It is another sum than the extra, or a part of it was given back: which of them is wrong?
     OtherSum,
     /// It lies at the provider, which had shown that it was taken back.
     CameBack,
@@ -244,7 +263,9 @@ impl Payer {
     fn words(self) -> &'static str {
         match self {
             Self::Stands => "the money that paid the order lies at the provider",
-            Self::OtherSum => "what paid the order is another sum, and may be the wrong one",
+            Self::OtherSum => {
+                "what paid the order is another sum, or a part of it was given back: it may be the wrong one"
+            }
             Self::CameBack => "the money that paid the order was taken back, and is there again",
             Self::Leaving => "the money that paid the order is being given back",
             Self::Gone => "the money that paid the order was taken back or given back",
@@ -257,6 +278,17 @@ impl Payer {
 /// Whether the journal tells of that.
 pub(crate) fn is_told(story: &Story, anomaly: Anomaly) -> bool {
     story.journal.iter().any(|row| row.line.event == "anomaly" && row.line.evidence == anomaly.as_str())
+}
+
+/// Whether a person opened this refund, by what the journal tells of its opening.
+fn is_asked_by_a_person(story: &Story, operation: &OperationRecord) -> bool {
+    let opened = format!("operation {} ", operation.id);
+    story.journal.iter().any(|row| {
+        let line = &row.line;
+        line.event == "refund.opened"
+            && line.evidence.starts_with(&opened)
+            && line.evidence.contains(": a person: ")
+    })
 }
 
 fn was_refund_tried(story: &Story, charge: &ChargeRecord) -> bool {

@@ -47,16 +47,37 @@ impl Engine {
         let Some((account, ..)) = self.account_of_charge(&story, charge).await? else {
             return refused(out_of_reach(charge));
         };
-        match self.provider.query(&account, object).await {
+        let reply = self.provider.query(&account, object).await;
+        let turned_away = self.turns_away(&account, &reply, charge.at).await;
+        match &reply {
             Reply::Object(seen) if seen.status == ObjectStatus::Succeeded && !seen.given_back => {}
             Reply::Object(seen) => {
-                return refused(format!("it pays nothing: {}", fate_words(&seen)));
+                return refused(format!("it pays nothing: {}", fate_words(seen)));
+            }
+            Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } if turned_away => {
+                if grounds.evidence.is_none() {
+                    return refused(format!(
+                        "{TURNED_AWAY}; say by --evidence what shows that what had paid went back, and {object} did not"
+                    ));
+                }
             }
             Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
                 return refused(NOT_SHOWN);
             }
         }
-        let shown = match (self.payer(&story, charge).await?, &grounds.evidence) {
+        match self.leaves(&account, charge).await {
+            Some(Payer::Leaving) => {
+                return refused(format!("{object} is being given back: wait until that is over"));
+            }
+            Some(Payer::Silent) if !turned_away => return refused(NOT_SHOWN),
+            Some(_) | None => {}
+        }
+        let mut payer = self.payer(&story, charge).await?;
+        if turned_away && payer == Payer::Silent {
+            // It lies in the same account.
+            payer = Payer::OutOfReach;
+        }
+        let shown = match (payer, &grounds.evidence) {
             (Payer::Gone, _) => "what had paid went back",
             (Payer::OutOfReach, Some(_)) => "nobody here can ask about what had paid",
             (Payer::OutOfReach, None) => {

@@ -23,7 +23,7 @@ pub(super) const SILENT: &str = "the provider cannot say now that it was not don
 
 impl Engine {
     /// Whether the provider does not talk to us about this account: what it knows, somebody else can see. One object may be forbidden
-    /// alone; then the listing of any moment is shown.
+    /// alone; then the listing of any moment is not.
     pub(crate) async fn turns_away<O: Sync>(
         &self,
         account: &Account,
@@ -32,7 +32,7 @@ impl Engine {
     ) -> bool {
         let refused = matches!(reply, Reply::NotExecuted { reason: NotExecutedReason::NotAuthorized, .. });
         let span = Span { by: By::Made, from: any, to: Some(any) };
-        refused && matches!(self.provider.list(account, span, None).await, Page::Failed { .. })
+        refused && matches!(self.provider.list(account, span, None).await, Page::TurnedAway)
     }
 
     /// Why the provider cannot be asked about an operation; none where it can.

@@ -1,6 +1,6 @@
 //! Money that no payment of ours asked for: it pays the order it names, or is none of ours.
 
-use payment::{Money, ObjectStatus, Observation, OrderId, Timestamp};
+use payment::{CheckoutStatus, Money, ObjectStatus, Observation, OrderId, Timestamp};
 use providers::{Account, Reply};
 use store::{Change, Charge, CheckoutRecord, IntentRecord, LookOf, Looking, Resolution, StrangerRecord};
 
@@ -27,6 +27,13 @@ impl Engine {
                 ));
             }
         };
+        let was_paid = match &stranger.order {
+            Some(order) => {
+                let found = self.store.order(stranger.tenant.clone(), order.clone()).await?;
+                found.is_some_and(|(checkout, _)| checkout.status == CheckoutStatus::Paid)
+            }
+            None => false,
+        };
         let taken = if linked {
             self.link(stranger, grounds).await?
         } else {
@@ -45,10 +52,14 @@ impl Engine {
         }
         let (object, order) =
             (&stranger.object, stranger.order.as_ref().map_or("any order", OrderId::as_str));
+        let again = if was_paid { "" } else { ", which can be paid again" };
         let whose = format!("merchant {} ({})", stranger.tenant.merchant, stranger.tenant.mode.as_str());
         done(match linked {
+            true if was_paid => {
+                format!("{object} is one more charge of order {order} of {whose}, which was paid already")
+            }
             true => format!("{object} pays order {order} of {whose}"),
-            false => format!("{object} has nothing to do with {order} of {whose}, which can be paid again"),
+            false => format!("{object} has nothing to do with {order} of {whose}{again}"),
         })
     }
 

@@ -247,7 +247,10 @@ impl Bank {
         let now = (self.clock)();
         let mut books = self.books();
         books.listings += 1;
-        if books.listing.down || books.every.is_some() || !books.knows(account) {
+        if matches!(books.every, Some(Fault::Unauthorized)) || !books.knows(account) {
+            return Page::TurnedAway;
+        }
+        if books.listing.down || books.every.is_some() {
             return Page::Failed { retry_after_ms: None };
         }
         let Listing { lag_ms, page, breaks_after, unreadable, next: named, .. } = books.listing;

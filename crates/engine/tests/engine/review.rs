@@ -8,6 +8,7 @@ mod follow_ups;
 mod given_back;
 mod holds;
 mod not_charged;
+mod payer;
 mod strangers;
 mod suspects;
 mod turned_away;

@@ -107,7 +107,13 @@ pub(super) fn page<W: DeserializeOwned, O>(
 ) -> Page<O> {
     let Ok(answer) = answer else { return Page::Failed { retry_after_ms: None } };
     let list = (answer.status == StatusCode::OK).then(|| written::<List>(&answer.body)).flatten();
-    let Some(list) = list else { return Page::Failed { retry_after_ms: wait_ms(&answer) } };
+    let Some(list) = list else {
+        let shut = matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        return match own_error(&answer).filter(|_| shut) {
+            Some(_) => Page::TurnedAway,
+            None => Page::Failed { retry_after_ms: wait_ms(&answer) },
+        };
+    };
     let rows = list.items.len();
     let read_row = |row: &RawValue| written(row.get().as_bytes()).and_then(&read);
     let objects: Vec<_> = list.items.into_iter().filter_map(read_row).collect();

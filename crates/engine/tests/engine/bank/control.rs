@@ -141,8 +141,8 @@ impl Bank {
     }
 
     /// A payment alone is not shown to us by its id (403).
-    pub fn forbids(&self, id: &ObjectId) {
-        self.books().forbidden = Some(id.clone());
+    pub fn forbids(&self, id: Option<&ObjectId>) {
+        self.books().forbidden = id.cloned();
     }
 
     /// An object is called as one of another account.

@@ -235,7 +235,7 @@ impl Item {
                 None => bank.loses(&self.object),
                 Some(refund) => bank.loses_refund(refund),
             },
-            Shown::Forbidden => bank.forbids(&self.object),
+            Shown::Forbidden => bank.forbids(Some(&self.object)),
             Shown::Nothing404 => bank.every(Some(Fault::NotFound)),
             Shown::Nothing401 => bank.every(Some(Fault::Unauthorized)),
             Shown::Nothing500 => bank.every(Some(Fault::Error500Before)),

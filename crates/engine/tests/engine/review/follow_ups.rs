@@ -246,7 +246,7 @@ fn moves_to(world: &World, account: &str) -> MerchantRecord {
 }
 
 /// Paid in the first account, and again, by hand, in the second.
-async fn paid_in_two_accounts(world: &World, engine: &Engine) -> (Offer, ObjectId) {
+pub async fn paid_in_two_accounts(world: &World, engine: &Engine) -> (Offer, ObjectId) {
     let offer = world.paying(engine, "1").await;
     let again = world.bank.stranger_pays(SECOND_ACCOUNT, &OrderId::parse("1").unwrap(), rub("1500.00"));
     found_in_the_second(world, engine, &again).await;

@@ -192,7 +192,7 @@ async fn a_stranger_of_an_account_that_turns_us_away_pays_by_evidence(world: Wor
     let part = "does not accept the credentials of this account; say by --evidence";
     refused(&world, &offer, &id, Verdict::Charged(id.clone()), part).await;
     world.bank.every(None);
-    world.bank.forbids(&id);
+    world.bank.forbids(Some(&id));
     refused(&world, &offer, &id, by_evidence.clone(), "does not show it now").await;
     world.bank.every(Some(Fault::Unauthorized));
     done(resolve(&engine, &id, by_evidence).await);

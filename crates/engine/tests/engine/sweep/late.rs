@@ -38,7 +38,7 @@ async fn strangers(engine: &Engine) -> Vec<(ObjectId, bool)> {
     items
         .map(|item| match item {
             ReviewItem::Stranger(found) => (found.object.clone(), found.took_money),
-            other => panic!("{other:?}"),
+            other @ (ReviewItem::Operation { .. } | ReviewItem::Extra(_)) => panic!("{other:?}"),
         })
         .collect()
 }
