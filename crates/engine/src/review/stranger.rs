@@ -8,6 +8,7 @@ use super::{Grounds, HELD, NOT_SHOWN, Resolved, Verdict, done, known::TURNED_AWA
 use crate::{
     Engine, EngineError,
     observe::{InHand, status_words},
+    sweep::is_strange,
 };
 
 impl Engine {
@@ -164,9 +165,18 @@ impl Engine {
                 Ok(())
             });
         };
-        Ok(match seen.status {
-            ObjectStatus::Succeeded | ObjectStatus::Ended(_) => Ok(()),
-            ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => Err(format!(
+        let StrangerRecord { tenant, account, object, .. } = stranger.clone();
+        let standing = self.store.standing(tenant, account, object, seen.intent).await?;
+        let asked_for = standing
+            .intent
+            .filter(|(intent, operation)| !is_strange(intent, operation, &stranger.account, &seen));
+        Ok(match (&seen.status, asked_for) {
+            (ObjectStatus::Succeeded, Some((intent, _))) => Err(format!(
+                "it took the money that {} asked for, and is counted for its order by the next sweep",
+                intent.id
+            )),
+            (ObjectStatus::Succeeded, None) | (ObjectStatus::Ended(_), _) => Ok(()),
+            (ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture, _) => Err(format!(
                 "it may still take money: it is {}. End it at the provider, or wait: it ends by itself, and frees its order then",
                 status_words(&seen.status)
             )),

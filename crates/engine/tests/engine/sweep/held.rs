@@ -100,6 +100,10 @@ async fn n5_money_held_for_an_intent_that_is_over_pays_its_order_once(world: Wor
         world.sweeps(&engine).await;
     }
     world.bank.moves_object(&object, ObjectStatus::Succeeded);
+    let Resolved::Refused(words) = resolve(&engine, &object, Verdict::NotCharged).await else {
+        panic!("it took the money that its intent asked for")
+    };
+    assert!(words.contains("counted for its order"), "{words}");
     world.sweeps(&engine).await;
     assert_eq!((items(&engine).await, world.status(&offer).await), (vec![], CheckoutStatus::Paid));
     assert_eq!(world.sends_within(&engine, HOUR).await, 0);
