@@ -5,8 +5,8 @@ use std::{env, fs, path::Path};
 
 use app::{Assets, Lang, Message, Notice, Page, render_message};
 use contract::{
-    Amount, Checkout, CheckoutIntent, CheckoutStatus, Decline, ExtraCharge, IntentState, Metadata,
-    NextAction, PaymentIntent, PaymentMethod, Progress, ProgressKind, ProgressStep,
+    Amount, Checkout, CheckoutIntent, CheckoutStatus, Decline, ExtraCharge, InQuestion, IntentState,
+    Metadata, NextAction, PaymentIntent, PaymentMethod, Progress, ProgressKind, ProgressStep,
 };
 
 fn main() -> std::io::Result<()> {
@@ -40,6 +40,9 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
     let mut untried = page(CheckoutStatus::Open, IntentState::Processing);
     untried.checkout.payment_intent.state = IntentState::Created;
     untried.intent.progress = away.intent.progress.clone();
+    untried.intent.in_question = Some(InQuestion::Restore);
+    let mut late = untried.clone();
+    late.intent.closed = true;
     let mut declined = page(CheckoutStatus::Open, IntentState::Declined);
     declined.intent.payment_method =
         Some(PaymentMethod { kind: "card_token".to_owned(), last4: Some("4600".to_owned()) });
@@ -87,6 +90,7 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
         ("declined", declined),
         ("away", away),
         ("untried", untried),
+        ("untried-late", late),
         ("canceled-unreached", canceled("not_executed")),
         ("canceled-hold", canceled("hold_expired")),
         ("canceled-judged", canceled("judged_not_charged")),

@@ -103,6 +103,7 @@ unreached-until = If it does not work by { $time }, the payment ends without mon
 held-title = Your payment is accepted and waits
 held-lead = Our server was away for a while. Before it sends a payment to the bank, it asks the bank what happened meanwhile, so that nothing is charged twice. Then it goes on by itself.
 untried-title = Finding out how this order stands
+untried-late = The time to pay has run out: if this order is not paid, it can no longer be paid here.
 untried-lead = Our server was away for a while and asks the bank what happened meanwhile. If you have paid, this page will show how the payment stands.
 confirming-title = Confirming your payment
 confirming-lead = There is no clear answer from the bank yet. It happens: it may have been lost on the way, or does not fit the order. We keep asking about the same payment.

@@ -21,10 +21,10 @@
     clock.write(made.querySelector("time"), at);
     return made;
   };
-  // One screen has three headings: which is true changes with every try, and is said once.
-  const head = ({ held, unreached_until }) => {
+  // One screen has four headings: which is true changes with every try, and is said once.
+  const head = ({ held, unreached_until }, in_question) => {
     look("unreached", unreached_until);
-    const name = held ? "held" : unreached_until ? "unreached" : "reached";
+    const name = held ? (in_question ? "untried" : "held") : unreached_until ? "unreached" : "reached";
     each("[data-heading]", (heading) => (heading.hidden = heading.dataset.heading !== name));
     const region = root.querySelector("[role=status]");
     const words = root.querySelector(`[data-heading=${name}] h2`).textContent;
@@ -38,7 +38,7 @@
     each("[data-slot=email]", (slot) => (slot.textContent = address));
     each("[data-without=email]", (form) => (form.hidden = !!address));
   };
-  root.paint = ({ progress, released_by, paid_at, told_to }) => {
+  root.paint = ({ progress, released_by, paid_at, told_to, in_question }) => {
     if (paid_at) look("paid", paid_at);
     if (released_by) {
       const time = clock.say(released_by, "short");
@@ -48,7 +48,7 @@
     each("[data-trail]", (trail) => trail.replaceChildren(...progress.steps.map(line)));
     look("last", progress.last_look_at);
     look("next", progress.next_look_at);
-    head(progress);
+    head(progress, in_question);
     mail(told_to);
   };
 

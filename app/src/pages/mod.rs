@@ -164,8 +164,7 @@ impl Page {
 
     /// Whether the form is there for whoever goes to it.
     fn can_be_tried(&self) -> bool {
-        self.checkout.payment_intent.state == IntentState::Created
-            && self.checkout.status == CheckoutStatus::Open
+        self.checkout.payment_intent.state == IntentState::Created && !self.is_closed()
     }
 
     /// For the browser's tab: how it stands, and where. The island writes the same of what it shows.
@@ -221,7 +220,8 @@ impl Page {
     fn is_closed(&self) -> bool {
         match self.checkout.status {
             CheckoutStatus::Canceled | CheckoutStatus::Expired => true,
-            CheckoutStatus::Open | CheckoutStatus::Paid => false,
+            CheckoutStatus::Open => self.intent.closed,
+            CheckoutStatus::Paid => false,
         }
     }
 

@@ -12,7 +12,7 @@ use super::{
     waiting::Waiting,
 };
 
-/// Its state is one, its words are three: which of them are true changes with every try, and whoever types an address below must
+/// Its state is one, its words are four: which of them are true changes with every try, and whoever types an address below must
 /// not lose the field for it.
 #[component]
 pub(super) fn Processing(
@@ -24,11 +24,10 @@ pub(super) fn Processing(
     let until = progress.and_then(|progress| progress.unreached_until.clone());
     let shown = shown(&page);
     let hidden = page.shown() != IntentState::Processing;
-    let untried = !hidden && shown == Shown::Untried;
-    let (held_title, held_lead) =
-        if untried { ("untried-title", "untried-lead") } else { ("held-title", "held-lead") };
-    let (reached, unreached) = (shown == Shown::Reached, shown == Shown::Unreached);
-    let unpaid = (untried && page.can_be_tried()).then(|| {
+    let is = |one| shown == one;
+    let (late, lead) = (lang.say("untried-late"), lang.say("untried-lead"));
+    let in_time = !page.is_closed();
+    let unpaid = (!hidden && is(Shown::Untried) && page.can_be_tried()).then(|| {
         view! {
             <p>
                 {lang.say("unpaid-still")}
@@ -39,16 +38,23 @@ pub(super) fn Processing(
     });
     view! {
         <section class="screen" data-screen="processing" hidden=hidden>
-            <Heading lang mark=Mark::Working title="processing-title" name="reached" hidden=!reached>
+            <Heading lang mark=Mark::Working title="processing-title" name="reached" hidden=!is(Shown::Reached)>
                 {lang.say("processing-lead")}
             </Heading>
-            <Heading lang mark=Mark::Working title="unreached-title" name="unreached" hidden=!unreached>
+            <Heading lang mark=Mark::Working title="unreached-title" name="unreached" hidden=!is(Shown::Unreached)>
                 {lang.say("unreached-lead")}
                 " "
                 <Look page=about message="unreached-until" name="unreached" at=until to=To::Seconds />
             </Heading>
-            <Heading lang mark=Mark::Working title=held_title name="held" hidden=reached || unreached>
-                {lang.say(held_lead)}
+            <Heading lang mark=Mark::Working title="held-title" name="held" hidden=!is(Shown::Held)>
+                {lang.say("held-lead")}
+            </Heading>
+            <Heading lang mark=Mark::Working title="untried-title" name="untried" hidden=!is(Shown::Untried)>
+                <span data-closed hidden=in_time>
+                    {late}
+                    " "
+                </span>
+                {lead}
             </Heading>
             {unpaid}
             <Waiting page=page />
@@ -62,14 +68,14 @@ enum Shown {
     Reached,
     Unreached,
     Held,
-    /// Held, and nobody tried to pay, as far as this copy knows.
+    /// Nothing of its own waits: it is not known whether the order was paid while we were away.
     Untried,
 }
 
 fn shown(page: &Page) -> Shown {
     let progress = page.intent.progress.as_ref();
     if progress.is_some_and(|progress| progress.held) {
-        if page.intent.payment_method.is_some() { Shown::Held } else { Shown::Untried }
+        if page.intent.in_question.is_some() { Shown::Untried } else { Shown::Held }
     } else if progress.is_some_and(|progress| progress.unreached_until.is_some()) {
         Shown::Unreached
     } else {

@@ -145,7 +145,7 @@ pub struct PaymentIntent {
     /// The checkout has gone on without this intent: it was paid by another charge, or has a newer intent. Read the checkout.
     #[serde(default, skip_serializing_if = "is_false")]
     pub behind: bool,
-    /// The checkout is `expired` or `canceled`: nothing of it can be tried any more.
+    /// The checkout is `expired` or `canceled`, or its time is over and that is not written yet: nothing of it can be tried any more.
     #[serde(default, skip_serializing_if = "is_false")]
     pub closed: bool,
     /// More than one charge of the checkout is known, and what becomes of those that paid nothing.

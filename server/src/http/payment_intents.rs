@@ -86,7 +86,7 @@ pub(super) async fn view(app: &App, caller: &Caller, id: &str) -> Result<Payment
         }
     };
     let closed = matches!(checkout.status, CheckoutStatus::Canceled | CheckoutStatus::Expired);
-    Ok(PaymentIntent { behind, closed, ..view })
+    Ok(PaymentIntent { behind, closed: closed || view.closed, ..view })
 }
 
 /// As the shopper may see it: with the address that the result will be told to, while there is one to wait for. It need not be the
@@ -120,13 +120,17 @@ async fn progress_view(
     let untaken = intent.state.object().is_none() || intent.state.name() == StateName::RequiresAction;
     let unsettled = checkout.status != CheckoutStatus::Paid && untaken;
     let doubt = if unsettled { doubt(app, checkout).await? } else { None };
+    let late = app.engine.clock.moments().wall_ms >= checkout.expires_at.0;
     match doubt {
         Some(Doubt::Stranger) => {
             (view.state, view.next_action) = (IntentState::NeedsReview, None);
             (view.decline, view.cancel_reason) = (None, None);
             view.in_question = (!awaited).then_some(InQuestion::Review);
         }
-        Some(Doubt::Gate) if intent.state.is_terminal() => return Ok(held(view, intent)),
+        // That its time is over is written once the gate is up; it is not offered until then.
+        Some(Doubt::Gate) if intent.state.is_terminal() || (view.state == IntentState::Created && late) => {
+            return Ok(PaymentIntent { closed: late, ..held(view, intent) });
+        }
         // It can be paid; the page says that it may have been.
         Some(Doubt::Gate) if view.state == IntentState::Created => view.progress = Some(waiting(intent)),
         Some(Doubt::Gate) | None => {}

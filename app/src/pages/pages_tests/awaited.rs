@@ -1,6 +1,6 @@
 //! A result that is awaited: what is said of it, and what is not.
 
-use contract::{PaymentMethod, Progress, ProgressKind, ProgressStep};
+use contract::{InQuestion, PaymentMethod, Progress, ProgressKind, ProgressStep};
 
 use super::*;
 
@@ -180,9 +180,30 @@ fn fault_23_of_an_order_that_nobody_tried_to_pay_no_payment_is_said_to_be_accept
     for lang in Lang::ALL {
         let mut page = Page { lang, ..with_progress(IntentState::Processing) };
         page.intent.progress.as_mut().unwrap().held = true;
+        page.intent.in_question = Some(InQuestion::Restore);
+        // A card of a try that has ended waits for nothing either.
+        page.intent.payment_method = Some(PaymentMethod { kind: "card_token".into(), last4: None });
         let text = visible(&page.render_status());
-        for (words, is_said) in [("untried-title", true), ("untried-lead", true), ("held-title", false)] {
+        let expected =
+            [("untried-title", true), ("untried-lead", true), ("held-title", false), ("untried-late", false)];
+        for (words, is_said) in expected {
             assert_eq!(text.contains(&lang.say(words)), is_said, "{words} in {text}");
+        }
+    }
+}
+
+#[test]
+fn fault_23_an_order_whose_time_ran_out_while_we_were_away_is_said_to_be_so_and_offers_nothing() {
+    for lang in Lang::ALL {
+        let mut page = Page { lang, ..with_progress(IntentState::Processing) };
+        page.checkout.payment_intent.state = IntentState::Created;
+        page.intent.progress.as_mut().unwrap().held = true;
+        (page.intent.in_question, page.intent.closed) = (Some(InQuestion::Restore), true);
+        for html in [page.render_pay(), page.render_status()] {
+            let text = visible(&html);
+            for (words, is_said) in [("untried-late", true), ("unpaid-still", false), ("not-taken", false)] {
+                assert_eq!(text.contains(&lang.say(words)), is_said, "{words} in {text}");
+            }
         }
     }
 }
@@ -199,8 +220,9 @@ fn fault_23_an_order_that_may_have_been_paid_while_we_were_away_can_be_paid_and_
         assert!(visible(&html).contains(&lang.say("pay-at-bank")));
         assert!(form.refresh_s().unwrap() >= 30, "what is typed is not taken away at once");
 
-        let held =
-            Page { intent: PaymentIntent { state: IntentState::Processing, ..form.intent.clone() }, ..form };
+        let in_question = Some(InQuestion::Restore);
+        let intent = PaymentIntent { state: IntentState::Processing, in_question, ..form.intent.clone() };
+        let held = Page { intent, ..form };
         let html = held.render_status();
         assert!(visible(&html).contains(&lang.say("unpaid-still")), "{}", visible(&html));
         assert!(

@@ -199,3 +199,32 @@ async fn fault_23_while_gated_no_page_says_of_an_order_that_no_money_was_taken()
         ("created".to_owned(), "declined".to_owned())
     );
 }
+
+/// Its end is written only once it is known whether it was paid: its status says `open` until then.
+#[tokio::test]
+async fn fault_23_while_gated_an_order_whose_time_is_over_is_said_to_be_so_and_offers_nothing() {
+    let world = World::with(Setup { worker: false, ..Setup::default() }).await;
+    world.gate_down().await;
+    let mut short = order("1");
+    short["expires_in"] = json!(1);
+    let checkout = world.open("1", &short).send().await.expect(201).json();
+    let path = world.page(&checkout) + "&lang=en";
+    let opened = async || page(&world, &path).await.expect(200).text();
+    eventually("its time is over", || async {
+        opened().await.contains("data-state=\"processing\"").then_some(())
+    })
+    .await;
+    let read = page(&world, &path.replacen('?', "/status?", 1)).await.expect(200).text();
+    for html in [opened().await, read] {
+        assert!(html.contains("<span data-closed>The time to pay has run out"), "{html}");
+        for offer in ["you can pay now: the payment waits until this is known", "Go to payment"] {
+            assert!(!html.contains(offer), "{offer} in {html}");
+        }
+    }
+    let intent = format!("/v1/payment_intents/{}", text(&checkout["payment_intent"]["id"]));
+    let seen = world.get(&intent).bearer(text(&checkout["client_token"])).send().await.expect(200).json();
+    assert_eq!(
+        (&seen["state"], &seen["in_question"], &seen["closed"]),
+        (&json!("processing"), &json!("restore"), &json!(true))
+    );
+}
