@@ -70,6 +70,8 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
     paid.intent.paid_at = Some("2026-11-30T07:00:00Z".to_owned());
     let mut twice = paid.clone();
     twice.intent.extra_charge = Some(ExtraCharge::ToBeReturned);
+    let mut returned = paid.clone();
+    returned.intent.returned = true;
     let mut other_sum = paid.clone();
     other_sum.checkout.charged = Some(Amount::new("1499.00", "RUB"));
     let mut noted = page(CheckoutStatus::Open, IntentState::Created);
@@ -86,6 +88,7 @@ fn pages(lang: Lang, css: &str) -> Vec<(&'static str, Page)> {
         ("needs_review", review),
         ("succeeded", paid),
         ("succeeded-twice", twice),
+        ("succeeded-returned", returned),
         ("succeeded-other-sum", other_sum),
         ("declined", declined),
         ("away", away),
@@ -127,6 +130,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             order_id: "123".to_owned(),
             amount: amount.clone(),
             charged: None,
+            returned: false,
             in_question: None,
             description: Some("Кофемолка Bravo".to_owned()),
             url: String::new(),
@@ -158,6 +162,7 @@ fn page(lang: Lang, css: &str, status: CheckoutStatus, state: IntentState) -> Pa
             behind: false,
             closed: false,
             extra_charge: None,
+            returned: false,
             released_by: None,
             previous_intent_id: None,
             created_at: "2026-11-30T07:00:00Z".to_owned(),

@@ -16,6 +16,9 @@ pub trait Answer {
     fn flag(&self, path: &[&str]) -> bool;
 }
 
+/// As the page says that all of the money went back.
+pub(crate) const ALL_RETURNED: &str = "all_returned";
+
 /// What the page knows of an intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
@@ -31,7 +34,7 @@ pub struct Seen {
     pub bank_url: Option<String>,
     /// The checkout has gone on without this intent, or has another charge: the page is made anew.
     pub behind: bool,
-    /// What becomes of another charge than the one that paid.
+    /// What becomes of another charge than the one that paid; `all_returned` where all of the money went back.
     pub extra: Option<String>,
     /// Nothing of the checkout can be tried any more.
     pub closed: bool,
@@ -50,7 +53,8 @@ impl Seen {
         if answer.text(&["id"])? != intent {
             return None;
         }
-        let extra = answer.text(&["extra_charge"]);
+        let returned = answer.flag(&["returned"]).then(|| ALL_RETURNED.to_owned());
+        let extra = returned.or_else(|| answer.text(&["extra_charge"]));
         let name = answer.text(&["state"])?;
         let created = Some(IntentState::Created).filter(|created| created.as_str() == name);
         Some(Self {
@@ -60,7 +64,7 @@ impl Seen {
             reason: answer.text(&["decline", "code"]).or_else(|| answer.text(&["cancel_reason"])),
             // Anything but a web address has no business in a link.
             bank_url: answer.text(&["next_action", "url"]).filter(|url| url.starts_with("http")),
-            // A page that was made before an extra charge was known thanks for one charge, and one that was made before any, for its sum.
+            // A page that was made before an extra charge was known, or before the money went back, thanks for one charge, and one that was made before any, for its sum.
             behind: answer.flag(&["behind"]) || extra.is_some() || is_other_sum(answer),
             extra,
             closed: answer.flag(&["closed"]),

@@ -53,6 +53,7 @@ fn intent() -> PaymentIntent {
         behind: true,
         closed: true,
         extra_charge: None,
+        returned: false,
         released_by: Some("2026-11-30T11:00:00Z".into()),
         previous_intent_id: None,
         created_at: "2026-11-30T10:00:00Z".into(),
@@ -106,6 +107,11 @@ fn a_page_that_thanks_for_one_charge_is_made_anew_where_there_is_another() {
     paid.extra_charge = Some(ExtraCharge::ToBeReturned);
     let seen = Seen::read(&on_the_wire(&paid), "pi_1").unwrap();
     assert_eq!((seen.behind, seen.extra.as_deref()), (true, Some("to_be_returned")));
+    for extra_charge in [None, Some(ExtraCharge::Returned)] {
+        let all = PaymentIntent { extra_charge, returned: true, ..paid.clone() };
+        let seen = Seen::read(&on_the_wire(&all), "pi_1").unwrap();
+        assert_eq!((seen.behind, seen.extra.as_deref()), (true, Some("all_returned")), "the money went back");
+    }
     for extra in [ExtraCharge::ToBeReturned, ExtraCharge::Returned, ExtraCharge::InReview] {
         assert_eq!(serde_json::to_value(extra).unwrap(), extra.as_str(), "as the page has it");
     }
@@ -183,6 +189,7 @@ fn a_problem_is_known_by_its_code_and_brings_the_new_terms() {
         order_id: "123".into(),
         amount: Amount::new("1700.00", "RUB"),
         charged: None,
+        returned: false,
         in_question: None,
         description: Some("Bravo".into()),
         url: String::new(),

@@ -65,6 +65,7 @@ pub(crate) fn checkout_view(
         order_id: checkout.order.to_string(),
         amount: amount(checkout.amount),
         charged: None,
+        returned: false,
         in_question: None,
         description: checkout.description.clone(),
         url: format!("{public_url}/pay/{}?token={token}", checkout.id),
@@ -81,10 +82,10 @@ pub(crate) fn checkout_view(
     }
 }
 
-/// A checkout as it is now, with what the charge that paid it took. What is answered to those who change it says nothing of charges:
+/// A checkout as it is now, with what the charge that paid it took, and whether all went back. What is answered to those who change it says nothing of charges:
 /// a repeat gets the same.
 pub(crate) fn checkout_with_charge(view: Checkout, story: &Story) -> Checkout {
-    Checkout { charged: charged(story), ..view }
+    Checkout { charged: charged(story), returned: returned(&story.charges), ..view }
 }
 
 /// What the charge that paid the checkout took.
@@ -144,6 +145,7 @@ pub(crate) fn intent_view(checkout: &CheckoutRecord, intent: &IntentRecord) -> P
         behind: is_paid && intent.state.name() != StateName::Succeeded,
         closed: false,
         extra_charge: None,
+        returned: false,
         released_by: None,
         previous_intent_id: intent.previous.map(|id| id.to_string()),
         created_at: rfc3339(intent.created_at),
@@ -158,14 +160,26 @@ pub(crate) fn with_progress(view: PaymentIntent, story: &Story) -> PaymentIntent
     PaymentIntent { progress: progress::progress(view.state, story), ..view }
 }
 
-/// An intent with what the charge that paid its checkout took, and with what becomes of those beyond it.
+/// An intent with what the charge that paid its checkout took, with what becomes of those beyond it, and whether all went back.
 pub(crate) fn with_charges(view: PaymentIntent, story: &Story) -> PaymentIntent {
     let took = story.charges.iter().any(|charge| charge.intent.to_string() == view.id);
     let decline = view.decline.map(|decline| match took {
         true => Decline { message: PAID_AFTER_ALL.to_owned(), ..decline },
         false => decline,
     });
-    PaymentIntent { charged: charged(story), extra_charge: extra_charge(&story.charges), decline, ..view }
+    let charges = &story.charges;
+    PaymentIntent {
+        charged: charged(story),
+        extra_charge: extra_charge(charges),
+        returned: returned(charges),
+        decline,
+        ..view
+    }
+}
+
+/// Whether the shopper has all of the money back.
+fn returned(charges: &[ChargeRecord]) -> bool {
+    !charges.is_empty() && charges.iter().all(ChargeRecord::went_back)
 }
 
 /// What becomes of the charges beyond the one that pays.

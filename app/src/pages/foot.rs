@@ -14,8 +14,8 @@ pub(super) fn Foot(
     /// The address of the same page in the other language.
     other: String,
 ) -> impl IntoView {
-    // Not to somebody who was charged twice.
-    let promise = page.intent.extra_charge.is_none().then(|| page.say("promise"));
+    // Not to somebody who was charged twice, or has the money back.
+    let promise = page.paid_news().is_none().then(|| page.say("promise"));
     view! {
         <footer class="foot">
             <span>{promise}</span>

@@ -37,7 +37,7 @@ use contract::{Checkout, CheckoutStatus, ExtraCharge, IntentState, NextAction, P
 use hydration_context::SsrSharedContext;
 use leptos::prelude::*;
 
-use crate::{form::Wrong, stage::shown_state, words::Lang};
+use crate::{form::Wrong, stage::shown_state, wire::ALL_RETURNED, words::Lang};
 
 pub use message::{Message, render_message};
 pub use notes::Notice;
@@ -176,7 +176,7 @@ impl Page {
             IntentState::RequiresAction => "action-title",
             IntentState::NeedsReview => "review-title",
             IntentState::Authorized => "authorized-title",
-            IntentState::Succeeded => "succeeded-title",
+            IntentState::Succeeded => self.paid_title(),
             IntentState::Declined => "declined-title",
             IntentState::Canceled => canceled::title(self),
             IntentState::Expired => "expired-title",
@@ -225,9 +225,15 @@ impl Page {
         }
     }
 
-    /// What is said of a paid order: one charge is a thing to be told, and so is another one.
+    /// What is said of a paid order first: whether the money went back.
+    fn paid_title(&self) -> &'static str {
+        if self.intent.returned { "returned-title" } else { "succeeded-title" }
+    }
+
+    /// What is said of it then: one charge is a thing to be told, and so is another one.
     fn paid_lead(&self) -> &'static str {
         match self.intent.extra_charge {
+            _ if self.intent.returned => "returned-lead",
             None => "succeeded-lead",
             Some(ExtraCharge::ToBeReturned) => "extra-to-be-returned",
             Some(ExtraCharge::Returned) => "extra-returned",
@@ -237,6 +243,12 @@ impl Page {
 
     fn say(&self, name: &str) -> String {
         self.lang.say(name)
+    }
+
+    /// The same, for the page's script.
+    fn paid_news(&self) -> Option<&'static str> {
+        let extra = self.intent.extra_charge.map(ExtraCharge::as_str);
+        if self.intent.returned { Some(ALL_RETURNED) } else { extra }
     }
 
     /// What is to be paid; once it is, what was charged.

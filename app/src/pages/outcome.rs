@@ -99,7 +99,7 @@ fn OtherSum(page: Arc<Page>) -> impl IntoView {
 #[component]
 fn Ended(page: Arc<Page>) -> impl IntoView {
     view! {
-        <Screen page=page.clone() clone:page name="succeeded" mark=Mark::Good title="succeeded-title" lead=page.paid_lead()>
+        <Screen page=page.clone() clone:page name="succeeded" mark=Mark::Good title=page.paid_title() lead=page.paid_lead()>
             <OtherSum page=page.clone() />
             <Facts page=page.clone() />
             <Back page=page.clone() main=true />

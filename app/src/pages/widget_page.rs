@@ -54,7 +54,7 @@ pub(super) fn WidgetPage(
                 data-last4=page.last4()
                 data-bank=page.bank_url()
                 data-watch=page.is_watched()
-                data-extra=page.intent.extra_charge.map(contract::ExtraCharge::as_str)
+                data-extra=page.paid_news()
                 data-closed=page.is_closed()
                 data-away=page.is_away()
                 data-again=page.is_again()

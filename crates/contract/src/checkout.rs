@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Amount, IntentState, Metadata};
+use crate::{Amount, IntentState, Metadata, payment_intent::is_false};
 
 /// The body of `POST /v1/checkouts`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +82,9 @@ pub struct Checkout {
     /// Once it is paid: what the charge that paid it took, which may be another sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charged: Option<Amount>,
+    /// All that was charged for it, once or more often, went back to the shopper, by us or without us.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub returned: bool,
     /// Why it is not known whether money was taken for its order, whatever the state says: nobody should pay it another way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_question: Option<InQuestion>,

@@ -151,6 +151,9 @@ pub struct PaymentIntent {
     /// More than one charge of the checkout is known, and what becomes of those that paid nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_charge: Option<ExtraCharge>,
+    /// All that was charged for the checkout, once or more often, went back to the shopper, by us or without us.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub returned: bool,
     /// In the answer to a release: when the provider lets go of it by itself, at the latest. RFC 3339, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released_by: Option<String>,
@@ -171,7 +174,7 @@ pub struct PaymentIntent {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_false(value: &bool) -> bool {
+pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 

@@ -140,12 +140,12 @@ async fn progress_view(
     }
     let story = story(app, intent).await?;
     let view = with_charges(with_progress(view, &story), &story);
-    let is_paid = checkout.status == CheckoutStatus::Paid && view.extra_charge.is_none();
-    let in_question = is_paid && self::doubt(app, checkout).await? == Some(Doubt::Stranger);
-    Ok(PaymentIntent {
-        extra_charge: if in_question { Some(ExtraCharge::InReview) } else { view.extra_charge },
-        ..view
-    })
+    let settled = view.extra_charge.is_none() || view.returned;
+    let is_paid = checkout.status == CheckoutStatus::Paid && settled;
+    if is_paid && self::doubt(app, checkout).await? == Some(Doubt::Stranger) {
+        return Ok(PaymentIntent { extra_charge: Some(ExtraCharge::InReview), returned: false, ..view });
+    }
+    Ok(view)
 }
 
 /// Why it is not known whether money was taken for a checkout's order.

@@ -23,6 +23,15 @@ async fn charge_again(world: &World, checkout: &Value) -> String {
     text(&made["id"]).to_owned()
 }
 
+/// In the dashboard, of the whole sum.
+async fn give_back(world: &World, object: &Value, amount: &Value) {
+    let refund = json!({ "payment_id": object, "amount": amount });
+    let made = world.client.post(format!("{}/v3/refunds", world.bank.url));
+    let key = format!("by-hand-{}", text(object));
+    let made = made.basic_auth("100500", Some(ACCOUNT_SECRET)).header("Idempotence-Key", key);
+    assert_eq!(made.json(&refund).send().await.unwrap().status(), 200);
+}
+
 /// What a receipt says of the payment.
 struct Receipt<'a> {
     reference: &'a str,
@@ -134,10 +143,7 @@ async fn n5_of_an_extra_that_may_be_all_that_pays_nobody_is_promised_a_return_an
     })
     .await;
     let first = world.intent(id).await["provider"]["object_id"].clone();
-    let refund = json!({ "payment_id": first, "amount": checkout["amount"] });
-    let made = world.client.post(format!("{}/v3/refunds", world.bank.url));
-    let made = made.basic_auth("100500", Some(ACCOUNT_SECRET)).header("Idempotence-Key", "by-hand");
-    assert_eq!(made.json(&refund).send().await.unwrap().status(), 200);
+    give_back(&world, &first, &checkout["amount"]).await;
     let grounds = Grounds { reason: "seen in the dashboard".to_owned(), evidence: None };
     let resolve = async |verdict| world.engine.resolve(&extra, verdict, &grounds).await.unwrap();
     assert!(matches!(resolve(Verdict::RefundExtra).await, Resolved::Refused(_)));
@@ -152,6 +158,38 @@ async fn n5_of_an_extra_that_may_be_all_that_pays_nobody_is_promised_a_return_an
     assert_eq!((&kept["extra_charge"], &kept["charged"]), (&Value::Null, &paid["amount"]), "{kept}");
     for html in pages(&world, &checkout).await {
         assert!(html.contains("data-state=\"succeeded\"") && html.contains("Charged once"));
+    }
+}
+
+/// The money that paid, and the extra.
+#[tokio::test]
+async fn n5_of_money_that_all_went_back_nobody_is_told_that_it_was_charged_once() {
+    let world = World::with(Setup { notified: true, ..Setup::default() }).await;
+    let checkout = world.checkout("1").await;
+    world.pay(&checkout, GOOD).await.expect(200);
+    let id = &checkout["payment_intent"]["id"];
+    let extra = charge_again(&world, &checkout).await;
+    eventually("the second charge is known", || async {
+        (world.intent(id).await["extra_charge"] == "to_be_returned").then_some(())
+    })
+    .await;
+    let grounds = Grounds { reason: "seen in the dashboard".to_owned(), evidence: None };
+    let resolve = async |verdict| world.engine.resolve(&extra, verdict, &grounds).await.unwrap();
+    give_back(&world, &world.intent(id).await["provider"]["object_id"], &checkout["amount"]).await;
+    assert!(matches!(resolve(Verdict::RefundExtra).await, Resolved::Refused(_)), "what paid is gone");
+    give_back(&world, &json!(extra), &checkout["amount"]).await;
+    let resolved = resolve(Verdict::NotCharged).await;
+    assert!(matches!(resolved, Resolved::Done(_)), "{resolved:?}");
+
+    let seen = world.intent(id).await;
+    assert_eq!((&seen["extra_charge"], &seen["returned"]), (&json!("returned"), &json!(true)), "{seen}");
+    let path = format!("/v1/checkouts/{}", text(&checkout["id"]));
+    for bearer in [ALPHA, text(&checkout["client_token"])] {
+        assert_eq!(world.get(&path).bearer(bearer).send().await.expect(200).json()["returned"], true);
+    }
+    for html in pages(&world, &checkout).await {
+        assert!(html.contains("All that was charged for this order went back to you."), "{html}");
+        assert!(!html.contains("Charged once") && !html.contains("The order is paid."), "{html}");
     }
 }
 

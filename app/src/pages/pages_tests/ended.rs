@@ -148,6 +148,34 @@ fn r25_what_was_charged_is_shown_and_both_sums_where_it_is_not_the_orders() {
 }
 
 #[test]
+fn n5_of_money_that_went_back_nobody_is_told_that_it_was_charged_once() {
+    for lang in Lang::ALL {
+        for extra_charge in [None, Some(ExtraCharge::Returned)] {
+            let mut paid = page(lang, CheckoutStatus::Paid, IntentState::Succeeded);
+            (paid.intent.returned, paid.intent.extra_charge) = (true, extra_charge);
+            assert!(
+                paid.render_pay().contains("data-extra=\"all_returned\""),
+                "the island knows what the page says"
+            );
+            for html in [paid.render_pay(), paid.render_status()] {
+                let text = visible(&html);
+                for (words, is_said) in [
+                    ("returned-title", true),
+                    ("returned-lead", true),
+                    ("succeeded-title", false),
+                    ("succeeded-lead", false),
+                    ("extra-returned", false),
+                    ("promise", false),
+                ] {
+                    assert_eq!(text.contains(&lang.say(words)), is_said, "{words} in {text}");
+                }
+                assert!(html.contains(&format!("<title>{}", lang.say("returned-title"))));
+            }
+        }
+    }
+}
+
+#[test]
 fn a_paid_order_with_another_charge_is_not_said_to_be_charged_once() {
     let mut paid = page(Lang::En, CheckoutStatus::Paid, IntentState::Succeeded);
     assert!(visible(&paid.render_pay()).contains("Charged once"));

@@ -169,6 +169,7 @@ fn checkout(id: String, asked: CreateCheckout) -> Checkout {
         order_id: asked.order_id,
         amount: asked.amount,
         charged: None,
+        returned: false,
         in_question: None,
         description: asked.description,
         version: 1,
