@@ -54,13 +54,7 @@ impl Engine {
     /// Gives extras back, where that is the merchant's setting: once each; what was refused stands before a person. How many.
     pub async fn refund_extras(&self, out_of_reach: &mut OutOfReach) -> Result<usize, EngineError> {
         let mut opened = 0;
-        // Whoever is silent keeps those of others waiting once, and not for each of its extras.
-        let mut silent = HashSet::new();
         for charge in self.store.open_extras(EXTRAS_AT_ONCE).await? {
-            let account = (charge.tenant.clone(), charge.account.clone());
-            if silent.contains(&account) {
-                continue;
-            }
             let merchant = self.directory.merchant(&charge.tenant).await?;
             let wanted = merchant.is_some_and(|merchant| merchant.refund_extras);
             if !wanted || out_of_reach.holds(&charge) {
@@ -75,7 +69,6 @@ impl Engine {
                 Payer::Stands => {}
                 Payer::Silent => {
                     out_of_reach.tell_silent(&charge);
-                    silent.insert(account);
                     continue;
                 }
                 doubtful @ (Payer::OtherSum

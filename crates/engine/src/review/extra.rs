@@ -73,8 +73,9 @@ impl Engine {
             Some(_) | None => {}
         }
         let mut payer = self.payer(&story, charge).await?;
-        if turned_away && payer == Payer::Silent {
-            // It lies in the same account.
+        let beside =
+            ChargeRecord::paying(&story.charges).is_some_and(|paying| paying.account == charge.account);
+        if turned_away && beside && payer == Payer::Silent {
             payer = Payer::OutOfReach;
         }
         let shown = match (payer, &grounds.evidence) {

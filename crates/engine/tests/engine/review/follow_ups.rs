@@ -236,7 +236,7 @@ async fn n5_an_extra_is_given_back_by_a_persons_word_once(world: World) {
 }
 
 /// Where the merchant's money goes after it left the first account, and then the second.
-const SECOND_ACCOUNT: &str = "100502";
+pub const SECOND_ACCOUNT: &str = "100502";
 const THIRD_ACCOUNT: &str = "100503";
 
 fn moves_to(world: &World, account: &str) -> MerchantRecord {

@@ -7,7 +7,7 @@ use store::{Fate, MerchantRecord};
 use super::{
     Word, done,
     extras::{charged_twice, fate, gives_back, keep, sweeps, takes_back},
-    follow_ups::paid_in_two_accounts,
+    follow_ups::{SECOND_ACCOUNT, paid_in_two_accounts},
     not_charged, refused, resolve, waiting,
 };
 use crate::{
@@ -24,10 +24,10 @@ scenarios! {
     n5_an_extra_that_is_on_its_way_back_does_not_pay,
     n5_one_object_that_is_forbidden_and_a_listing_that_fails_are_no_closed_account,
     n5_an_extra_of_a_closed_account_pays_by_evidence,
+    n5_an_extra_of_a_closed_account_does_not_pay_while_another_one_is_silent_about_what_paid,
     n5_what_the_setting_opened_is_not_sent_once_nobody_can_ask_about_what_paid,
     n5_what_a_person_opened_is_sent_though_nobody_can_ask_about_what_paid,
     n5_an_extra_is_a_persons_matter_once_a_part_of_what_paid_was_given_back,
-    n5_fault_33_who_is_silent_about_one_extra_is_not_asked_about_the_next,
     a_stranger_of_an_order_that_was_paid_is_released_in_other_words,
 }
 
@@ -109,6 +109,19 @@ async fn n5_an_extra_of_a_closed_account_pays_by_evidence(world: World) {
     assert_eq!((fate(&world, &offer, &extra).await, waiting(&engine).await.len()), (Some(Fate::Kept), 0));
 }
 
+/// What paid lies elsewhere, where nobody turns us away.
+async fn n5_an_extra_of_a_closed_account_does_not_pay_while_another_one_is_silent_about_what_paid(
+    world: World,
+) {
+    let engine = world.engine();
+    let (offer, extra) = paid_in_two_accounts(&world, &engine).await;
+    let paying = super::object_of(&world, &offer);
+    world.bank.change_secret(SECOND_ACCOUNT, "nobody's");
+    world.bank.forbids(Some(&paying));
+    let word = Word(keep(&extra), Some("the account's statement"));
+    refused(&world, &offer, &extra, word, NOT_SHOWN).await;
+}
+
 async fn n5_what_the_setting_opened_is_not_sent_once_nobody_can_ask_about_what_paid(world: World) {
     let engine = world.engine();
     let (offer, extra) = paid_in_two_accounts(&world, &engine).await;
@@ -146,22 +159,6 @@ async fn n5_an_extra_is_a_persons_matter_once_a_part_of_what_paid_was_given_back
     let refund = world.story(&offer).await.follow_ups.remove(0);
     let ended = finish(&world, &engine, &offer, refund.id).await;
     assert!(matches!(ended, OperationState::Succeeded { .. }), "{ended:?}");
-}
-
-async fn n5_fault_33_who_is_silent_about_one_extra_is_not_asked_about_the_next(world: World) {
-    let engine = world.engine();
-    charged_twice(&world, &engine).await;
-    world.bank.forget_keys();
-    world.bank.repeat_last();
-    sweeps(&world, &engine).await;
-    assert_eq!(waiting(&engine).await.len(), 2);
-    world.merchants.put(MerchantRecord { refund_extras: true, ..world.merchant().await });
-    world.bank.every(Some(Fault::LoseAnswer));
-    let before = world.bank.asked().0;
-    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
-    assert_eq!(world.bank.asked().0 - before, 1);
-    world.bank.every(None);
-    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 2);
 }
 
 async fn a_stranger_of_an_order_that_was_paid_is_released_in_other_words(world: World) {
