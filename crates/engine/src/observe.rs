@@ -114,7 +114,10 @@ impl InHand {
             let words = format!("{words}; that is not what was asked for ({mismatch:?})");
             return self.apply(Event::Mismatched { object: seen.object, mismatch }, words);
         }
-        self.paid_with = seen.paid_with.clone().or_else(|| self.paid_with.take());
+        // A second object's card did not pay.
+        if self.state.object().is_none_or(|own| *own == seen.object) {
+            self.paid_with = seen.paid_with.clone().or_else(|| self.paid_with.take());
+        }
         // The first one stays linked: another object of the same intent is an anomaly, not a replacement.
         self.object.get_or_insert_with(|| seen.object.clone());
         self.shows_hold =

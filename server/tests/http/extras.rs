@@ -158,6 +158,7 @@ async fn n5_of_an_extra_that_may_be_all_that_pays_nobody_is_promised_a_return_an
     assert_eq!((&kept["extra_charge"], &kept["charged"]), (&Value::Null, &paid["amount"]), "{kept}");
     for html in pages(&world, &checkout).await {
         assert!(html.contains("data-state=\"succeeded\"") && html.contains("Charged once"));
+        assert_eq!(Receipt::read(&html).card, "", "the card that the extra took it from is not known");
     }
 }
 

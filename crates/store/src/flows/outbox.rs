@@ -9,8 +9,8 @@ use planted::Fault;
 
 use super::{promised, sweep::doubt, won};
 use crate::{
-    CheckoutRecord, ClaimEffects, ClaimedEffect, EffectRecord, EffectState, IntentRecord, Lease, NextTry,
-    SettleEffect, SettledEffect, StoreError, Tables, Tenant, tables::Abort,
+    ChargeRecord, CheckoutRecord, ClaimEffects, ClaimedEffect, EffectRecord, EffectState, IntentRecord,
+    Lease, NextTry, SettleEffect, SettledEffect, StoreError, Tables, Tenant, tables::Abort,
 };
 
 /// Rows beyond those asked for that are looked at, so that some that cannot be read do not hold up the others.
@@ -171,8 +171,7 @@ async fn amount_of(
     match effect.kind {
         EffectKind::CheckoutPaid | EffectKind::Receipt => {
             let charges = tables.charges(&effect.tenant, intent.checkout).await?;
-            let paying = charges.into_iter().find(|charge| !charge.extra);
-            Ok(promised(paying, "a paid checkout's charge")?.amount)
+            Ok(promised(ChargeRecord::paying(&charges), "a paid checkout's charge")?.amount)
         }
         EffectKind::ResultKnown => Ok(intent.amount),
     }

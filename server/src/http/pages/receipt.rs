@@ -32,7 +32,7 @@ impl Receipt {
             return Ok(None);
         }
         let told = story(app, newest).await?;
-        let Some(charge) = told.charges.iter().find(|charge| !charge.extra).cloned() else { return Ok(None) };
+        let Some(charge) = ChargeRecord::paying(&told.charges).cloned() else { return Ok(None) };
         if charge.intent == newest.id {
             return Ok(Some(Self::new(newest.clone(), charge, &told)));
         }

@@ -84,6 +84,8 @@ pub struct Ledger {
     pub objects: Vec<Object>,
     pub refunds: Vec<Refund>,
     pub lie: Option<Lie>,
+    /// The end of every card's number; none for 4444.
+    pub last4: Option<&'static str>,
     /// It lets go of what waits for the shopper, too.
     pub cancels_what_waits: bool,
 }
@@ -294,7 +296,7 @@ impl Ledger {
                     Some(object.order.clone())
                 }
             },
-            paid_with: Some(PaidWith { last4: Some("4444".into()) }),
+            paid_with: Some(PaidWith { last4: Some(self.last4.unwrap_or("4444").into()) }),
             created_at: Some(object.at),
         }
     }

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     bank::Fault,
     follow_ups::{finish, step},
-    merchant::ACCOUNT,
+    merchant::{ACCOUNT, tenant},
     scenarios,
     world::{Offer, World, rub},
 };
@@ -28,6 +28,7 @@ scenarios! {
     n5_what_the_setting_opened_is_not_sent_once_nobody_can_ask_about_what_paid,
     n5_what_a_person_opened_is_sent_though_nobody_can_ask_about_what_paid,
     n5_an_extra_is_a_persons_matter_once_a_part_of_what_paid_was_given_back,
+    r25_the_card_that_paid_is_told_beside_an_extra_of_another_card,
     a_stranger_of_an_order_that_was_paid_is_released_in_other_words,
 }
 
@@ -159,6 +160,17 @@ async fn n5_an_extra_is_a_persons_matter_once_a_part_of_what_paid_was_given_back
     let refund = world.story(&offer).await.follow_ups.remove(0);
     let ended = finish(&world, &engine, &offer, refund.id).await;
     assert!(matches!(ended, OperationState::Succeeded { .. }), "{ended:?}");
+}
+
+async fn r25_the_card_that_paid_is_told_beside_an_extra_of_another_card(world: World) {
+    let engine = world.engine();
+    let (offer, paying, extra) = charged_twice(&world, &engine).await;
+    world.bank.shows_card("0004");
+    for (object, last4) in [(&extra, "4444"), (&paying, "0004")] {
+        engine.look(&tenant(), offer.intent.id, object).await.unwrap();
+        let (_, intent) = world.store.intent(tenant(), offer.intent.id).await.unwrap().unwrap();
+        assert_eq!(intent.paid_with.unwrap().last4.as_deref(), Some(last4));
+    }
 }
 
 async fn a_stranger_of_an_order_that_was_paid_is_released_in_other_words(world: World) {
