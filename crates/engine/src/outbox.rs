@@ -212,6 +212,10 @@ impl Engine {
         let charges = self.story(&effect.tenant, claimed.intent.id).await?.charges;
         let went_back = ChargeRecord::paying(&charges).is_some_and(ChargeRecord::went_back);
         if effect.kind == EffectKind::Receipt && went_back {
+            if charges.iter().any(|charge| charge.extra && !charge.went_back()) {
+                let outcome = "the money went back meanwhile, and another charge may pay".to_owned();
+                return Ok(self.refused(claimed, outcome, Again::Later(None)));
+            }
             return Ok(Verdict::end(EffectState::NotWanted, "the money went back meanwhile"));
         }
         if !self.sender.sends_mails() {

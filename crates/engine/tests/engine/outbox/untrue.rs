@@ -17,6 +17,7 @@ scenarios! {
     r10_fault_23_who_turns_out_to_have_paid_is_not_told_that_no_money_was_taken,
     n5_a_late_receipt_says_once_only_where_no_other_charge_is_known,
     n5_who_has_the_money_back_gets_no_receipt_of_it,
+    n5_a_receipt_waits_while_another_charge_may_pay_and_goes_out_once_it_does,
 }
 
 /// The order "1" was paid after the backup. Its shopper presses Pay again while the gate is down, and the sweep comes too late to send
@@ -101,4 +102,30 @@ async fn n5_who_has_the_money_back_gets_no_receipt_of_it(world: World) {
     world.deliver_all(&offer).await;
     assert_eq!(world.effect(&offer, EffectKind::Receipt).await.state, EffectState::NotWanted);
     assert_eq!(world.arrived(), (1, 0));
+}
+
+async fn n5_a_receipt_waits_while_another_charge_may_pay_and_goes_out_once_it_does(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = pay_with_address(&world, "1").await;
+    world.bank.forget_keys();
+    world.settle(&engine).await;
+    let objects = world.bank.objects();
+    let charges = async || world.story(&offer).await.charges;
+    engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    let paying = charges().await.into_iter().find(|charge| !charge.extra).unwrap().object;
+    let extra = objects.iter().find(|object| object.id != paying).unwrap().id.clone();
+    world.bank.moves_object(&paying, ObjectStatus::Ended(Ending::Declined { code: "issuer".into() }));
+    engine.sweep_merchant(&world.merchant().await).await.unwrap();
+    for _ in 0..3 {
+        engine.deliver_due(10).await.unwrap();
+        world.clock.advance(HOUR);
+    }
+    assert_eq!(world.effect(&offer, EffectKind::Receipt).await.state, EffectState::Waiting);
+    let resolved = resolve(&engine, &extra, Verdict::Charged(extra.clone())).await;
+    assert!(matches!(resolved, Resolved::Done(_)), "{resolved:?}");
+    world.deliver_all(&offer).await;
+    assert_eq!(world.effect(&offer, EffectKind::Receipt).await.state, EffectState::Delivered);
+    assert_eq!(world.arrived(), (1, 1));
 }
