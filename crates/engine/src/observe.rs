@@ -112,7 +112,8 @@ impl InHand {
             format!("{evidence}: object {} is {}, {}", seen.object, status_words(&seen.status), seen.amount);
         if let Some(mismatch) = seen.mismatch(&self.terms) {
             let words = format!("{words}; that is not what was asked for ({mismatch:?})");
-            return self.apply(Event::Mismatched { object: seen.object, mismatch }, words);
+            return self
+                .apply(Event::Mismatched { object: seen.object, amount: seen.amount, mismatch }, words);
         }
         // A second object's card did not pay.
         if self.state.object().is_none_or(|own| *own == seen.object) {

@@ -170,6 +170,7 @@ impl Engine {
         self.read(reading, Span { by: By::Taken, ..span }, &mut swept).await?;
         swept.complete &= self.sweep_refunds(reading.tenant, reading.account, span).await?;
         self.ask_about_waiting(reading).await?;
+        self.ask_about_replaced(reading).await?;
         if let Some(apart_ms) = swept.apart_ms {
             tell_apart(reading.account, apart_ms);
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Mismatch, ObjectId, Observation};
+use crate::{Mismatch, Money, ObjectId, Observation};
 
 /// Something that happened, with its evidence. No timer is among them that could end what is unknown (R10).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum Event {
     Mismatched {
         /// The object.
         object: ObjectId,
+        /// Its sum.
+        amount: Money,
         /// In what.
         mismatch: Mismatch,
     },

@@ -33,7 +33,9 @@ pub use observation::{
 };
 pub use operation::{OperationEvent, OperationKind, OperationState};
 pub use retry::RetryPolicy;
-pub use state::{Awaits, CanceledReason, DeclinedBy, MAX_SUSPECTS, ReviewReason, Stance, State, StateName};
+pub use state::{
+    Awaits, CanceledReason, DeclinedBy, MAX_SUSPECTS, ReviewReason, Stance, State, StateName, Suspect,
+};
 pub use step::{Dispatch, Step, next_operation_step, next_step};
 pub use time::Timestamp;
 pub use transition::{Anomaly, Decision, Effect, TransitionError, transition};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Mismatch, NotExecutedReason, ObjectId, Timestamp, UnknownReason};
+use crate::{Mismatch, Money, NotExecutedReason, ObjectId, Timestamp, UnknownReason};
 
 /// Most objects that are kept as suspects of one intent.
 pub const MAX_SUSPECTS: usize = 16;
@@ -39,10 +39,10 @@ pub enum State {
         /// The provider's object, where it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         object: Option<ObjectId>,
-        /// Up to [`MAX_SUSPECTS`] others that the provider showed for ours, and that contradict what was asked for: their money may
-        /// be this payment's.
+        /// Up to [`MAX_SUSPECTS`] that the provider showed for ours, and that contradict what was asked for: their money may be this
+        /// payment's.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        suspects: Vec<ObjectId>,
+        suspects: Vec<Suspect>,
     },
     /// Money is held for us and waits for a capture.
     Authorized {
@@ -58,10 +58,10 @@ pub enum State {
         /// The provider's object, where it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         object: Option<ObjectId>,
-        /// Up to [`MAX_SUSPECTS`] others that the provider showed for ours, and that contradict what was asked for: their money may
-        /// be this payment's.
+        /// Up to [`MAX_SUSPECTS`] that the provider showed for ours, and that contradict what was asked for: their money may be this
+        /// payment's.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        suspects: Vec<ObjectId>,
+        suspects: Vec<Suspect>,
     },
     /// Money was taken.
     Succeeded {
@@ -90,6 +90,34 @@ pub enum State {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
+}
+
+/// An object that the provider showed for ours, and that contradicts what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "StoredSuspect")]
+pub struct Suspect {
+    /// The object.
+    pub object: ObjectId,
+    /// Its sum, as it was shown last; none in rows that were written before it was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<Money>,
+}
+
+/// Either form that rows hold.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredSuspect {
+    Named(ObjectId),
+    Shown { object: ObjectId, amount: Option<Money> },
+}
+
+impl From<StoredSuspect> for Suspect {
+    fn from(stored: StoredSuspect) -> Self {
+        match stored {
+            StoredSuspect::Named(object) => Self { object, amount: None },
+            StoredSuspect::Shown { object, amount } => Self { object, amount },
+        }
+    }
 }
 
 /// Who refused.
@@ -276,7 +304,7 @@ impl State {
 
     /// Objects that the provider showed for ours, and that contradict what was asked for. Whether one of them took this payment's
     /// money, only it or a person can tell.
-    pub fn suspects(&self) -> &[ObjectId] {
+    pub fn suspects(&self) -> &[Suspect] {
         match self {
             Self::Confirming { suspects, .. } | Self::NeedsReview { suspects, .. } => suspects,
             Self::Created

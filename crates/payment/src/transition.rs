@@ -4,7 +4,7 @@ use planted::Fault;
 
 use crate::{
     CanceledReason, DeclinedBy, Ending, Event, MAX_SUSPECTS, Mismatch, NotExecutedReason, ObjectId,
-    ObjectStatus, Observation, ReviewReason, State, StateName, Timestamp, UnknownReason,
+    ObjectStatus, Observation, ReviewReason, State, StateName, Suspect, Timestamp, UnknownReason,
 };
 
 /// What follows an event.
@@ -96,7 +96,9 @@ pub fn transition(state: &State, event: Event, now: Timestamp) -> Result<Decisio
         Event::Unanswered(why) => unanswered(state, why, now),
         Event::Rejected { code, message } => rejected(state, code, message),
         Event::Observed(observation) => Some(observed(state, observation, now)),
-        Event::Mismatched { object, mismatch } => Some(mismatched(state, object, mismatch, now)),
+        Event::Mismatched { object, amount, mismatch } => {
+            Some(mismatched(state, Suspect { object, amount: Some(amount) }, mismatch, now))
+        }
         Event::ExecuteUntilPassed => execute_until_passed(state),
         Event::Absent => absent(state),
         Event::Overdue => Some(overdue(state, now)),
@@ -176,7 +178,7 @@ fn still_unknown(before: UnknownReason, why: UnknownReason) -> UnknownReason {
 
 /// What contradicts what was asked for is never success: the result is unknown, until the provider says otherwise or a person
 /// decides; who it was is kept, for it may have taken the money. An intent that was never sent cannot have an object at all.
-fn mismatched(state: &State, seen: ObjectId, mismatch: Mismatch, now: Timestamp) -> Decision {
+fn mismatched(state: &State, seen: Suspect, mismatch: Mismatch, now: Timestamp) -> Decision {
     if mismatch == Mismatch::GivenBack {
         return given_back(state, seen, now);
     }
@@ -204,7 +206,7 @@ fn mismatched(state: &State, seen: ObjectId, mismatch: Mismatch, now: Timestamp)
 
 /// What was given back is not waited for: a person has to look at once. Money of another object than the intent's own, and given back,
 /// says nothing of the intent's own.
-fn given_back(state: &State, seen: ObjectId, now: Timestamp) -> Decision {
+fn given_back(state: &State, seen: Suspect, now: Timestamp) -> Decision {
     let why = ReviewReason::Mismatch(Mismatch::GivenBack);
     match state {
         State::Created => Decision::stay(state).with(Effect::Anomaly(Anomaly::NeverSent)),
@@ -214,7 +216,7 @@ fn given_back(state: &State, seen: ObjectId, now: Timestamp) -> Decision {
         | State::Authorized { .. }
         | State::NeedsReview { .. } => {
             let object = state.object().cloned();
-            if object.as_ref().is_some_and(|own| *own != seen) {
+            if object.as_ref().is_some_and(|own| *own != seen.object) {
                 return Decision::stay(state);
             }
             let since = if let State::NeedsReview { since, .. } = state { *since } else { now };
@@ -226,11 +228,12 @@ fn given_back(state: &State, seen: ObjectId, now: Timestamp) -> Decision {
     }
 }
 
-/// Those known before, and this one, unless it is the intent's own.
-fn suspecting(state: &State, seen: ObjectId) -> Vec<ObjectId> {
+/// Those known before, and this one, with the sum that it is shown with now.
+fn suspecting(state: &State, seen: Suspect) -> Vec<Suspect> {
     let mut suspects = state.suspects().to_vec();
-    let known = state.object() == Some(&seen) || suspects.contains(&seen);
-    if !known && suspects.len() < MAX_SUSPECTS {
+    if let Some(known) = suspects.iter_mut().find(|known| known.object == seen.object) {
+        *known = seen;
+    } else if suspects.len() < MAX_SUSPECTS {
         suspects.push(seen);
     }
     suspects
@@ -306,7 +309,9 @@ fn observed(state: &State, seen: Observation, now: Timestamp) -> Decision {
 
 /// The provider's word about our object, as a state of ours.
 fn follow(state: &State, seen: &Observation, now: Timestamp) -> State {
-    let (object, suspects) = (seen.object.clone(), state.suspects().to_vec());
+    let object = seen.object.clone();
+    // It contradicts nothing any more.
+    let suspects: Vec<_> = state.suspects().iter().filter(|other| other.object != object).cloned().collect();
     match &seen.status {
         ObjectStatus::Pending { .. } if planted::is(Fault::PendingIsPaid) => {
             State::Succeeded { object, at: now }

@@ -7,9 +7,9 @@ mod samples;
 
 use payment::{
     Anomaly, Awaits, CanceledReason, Effect, Event, MAX_SUSPECTS, Mismatch, ObjectStatus, ReviewReason,
-    Stance, State, StateName, UnknownReason, transition,
+    Stance, State, StateName, Suspect, UnknownReason, transition,
 };
-use samples::{NOW, OTHER, OURS, object, observation, states};
+use samples::{NOW, OTHER, OURS, mismatched, object, observation, rub, states};
 
 #[test]
 fn absence_ends_only_what_has_no_object_and_no_money() {
@@ -56,7 +56,7 @@ fn fault_47_what_contradicts_the_request_stays_known_when_its_worker_is_stuck() 
     for mismatch in [Mismatch::Amount, Mismatch::Owner] {
         for object in [None, Some(object(OURS))] {
             let why = UnknownReason::Mismatch(mismatch);
-            let suspects = vec![self::object(OTHER)];
+            let suspects = vec![Suspect { object: self::object(OTHER), amount: None }];
             let state =
                 State::Confirming { since: NOW, why, object: object.clone(), suspects: suspects.clone() };
             let stuck = transition(&state, Event::Stuck, NOW).unwrap().next;
@@ -70,14 +70,19 @@ fn fault_47_what_contradicts_the_request_stays_known_when_its_worker_is_stuck() 
 /// Two providers' answers under our key, or the same one again: who was shown for ours is kept, once, until the intent is over.
 #[test]
 fn fault_47_whoever_was_shown_for_ours_is_kept_to_be_asked() {
-    let shown = |object: &str| Event::Mismatched { object: self::object(object), mismatch: Mismatch::Owner };
+    let shown = |object: &str| mismatched(object, Mismatch::Owner);
     let mut state = State::Processing { since: NOW, last: None };
     let silence = Event::Unanswered(UnknownReason::NoAnswer);
     for event in [shown("x"), silence, shown("x"), shown("y"), Event::Overdue, shown("z"), Event::Absent] {
         state = transition(&state, event, NOW).unwrap().next;
     }
     assert!(matches!(state, State::NeedsReview { object: None, .. }), "{state:?}");
-    assert_eq!(state.suspects(), [object("x"), object("y"), object("z")]);
+    let suspect = |id, minor| Suspect { object: object(id), amount: Some(rub(minor)) };
+    assert_eq!(state.suspects(), ["x", "y", "z"].map(|id| suspect(id, 150_000)));
+    let part = Event::Mismatched { object: object("y"), amount: rub(60_000), mismatch: Mismatch::Amount };
+    state = transition(&state, part, NOW).unwrap().next;
+    let expected = [suspect("x", 150_000), suspect("y", 60_000), suspect("z", 150_000)];
+    assert_eq!(state.suspects(), expected, "its sum is what it was shown with last");
     for many in 0..2 * MAX_SUSPECTS {
         state = transition(&state, shown(&many.to_string()), NOW).unwrap().next;
     }
@@ -91,7 +96,7 @@ fn fault_47_whoever_was_shown_for_ours_is_kept_to_be_asked() {
 fn r12_what_was_given_back_in_full_stands_before_a_person_at_once() {
     for (name, state) in states() {
         for seen in [OURS, OTHER] {
-            let event = Event::Mismatched { object: object(seen), mismatch: Mismatch::GivenBack };
+            let event = mismatched(seen, Mismatch::GivenBack);
             let decision = transition(&state, event.clone(), NOW).unwrap();
             let own = state.object().cloned();
             // Another object's money, which is back, says nothing of the intent's own.
@@ -104,7 +109,7 @@ fn r12_what_was_given_back_in_full_stands_before_a_person_at_once() {
                 panic!("{name}: {decision:?}")
             };
             assert_eq!((*why, kept), (ReviewReason::Mismatch(Mismatch::GivenBack), &own), "{name}");
-            assert_eq!(suspects.is_empty(), own.is_some(), "{name}: it is kept, once");
+            assert_eq!(suspects.len(), 1, "{name}: it is kept, once");
             // It is told once; no silence ends it; and should the money come to us after all, it is paid.
             assert_eq!(transition(&decision.next, event, NOW).unwrap().next, decision.next);
             assert_eq!(transition(&decision.next, Event::Absent, NOW).unwrap().next, decision.next);
@@ -114,6 +119,30 @@ fn r12_what_was_given_back_in_full_stands_before_a_person_at_once() {
             assert_eq!(paid.effects, [Effect::Charge { object: object(seen) }]);
         }
     }
+}
+
+/// What is as it was asked for contradicts nothing any more; what contradicts still does.
+#[test]
+fn fault_47_whoever_is_shown_as_it_was_asked_for_is_no_suspect() {
+    let mut state = State::Processing { since: NOW, last: None };
+    let pending = observation(OURS, ObjectStatus::Pending { confirmation_url: None });
+    for event in
+        [mismatched(OURS, Mismatch::Owner), mismatched(OTHER, Mismatch::Owner), Event::Observed(pending)]
+    {
+        state = transition(&state, event, NOW).unwrap().next;
+    }
+    assert_eq!(state.object(), Some(&object(OURS)));
+    assert_eq!(state.suspects(), [Suspect { object: object(OTHER), amount: Some(rub(150_000)) }]);
+}
+
+/// As it was written before the sums of suspects were kept.
+#[test]
+fn a_row_of_suspects_without_sums_is_read() {
+    let old = r#"{"state":"confirming","since":5000,"why":"no_answer","suspects":["x"]}"#;
+    let state: State = serde_json::from_str(old).unwrap();
+    assert_eq!(state.suspects(), [Suspect { object: object("x"), amount: None }]);
+    let json = serde_json::to_string(&state).unwrap();
+    assert_eq!(serde_json::from_str::<State>(&json).unwrap(), state);
 }
 
 /// As it was written before suspects were kept.

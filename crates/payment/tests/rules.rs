@@ -6,7 +6,8 @@ mod samples;
 
 use payment::{
     Anomaly, Awaits, CanceledReason, DeclinedBy, Effect, Event, IntentId, Mismatch, ObjectStatus,
-    ReviewReason, Stance, State, StateName, Terms, Timestamp, TransitionError, UnknownReason, transition,
+    ReviewReason, Stance, State, StateName, Suspect, Terms, Timestamp, TransitionError, UnknownReason,
+    transition,
 };
 use proptest::prelude::*;
 use samples::{
@@ -61,6 +62,11 @@ fn any_history() -> impl Strategy<Value = Vec<(State, Event, State)>> {
 
 fn any_state() -> impl Strategy<Value = State> {
     let id = || "[a-z0-9-]{1,36}".prop_map(|text| object(&text));
+    let suspect = || {
+        let amount = prop::option::of((1..=i64::MAX).prop_map(samples::rub));
+        (id(), amount).prop_map(|(object, amount)| Suspect { object, amount })
+    };
+    let suspects = || prop::collection::vec(suspect(), 0..3);
     let at = || any::<i64>().prop_map(Timestamp);
     let why = prop::sample::select(unknown_reasons());
     let review = prop::sample::select(vec![
@@ -83,10 +89,10 @@ fn any_state() -> impl Strategy<Value = State> {
         Just(State::Created),
         (at(), last).prop_map(|(since, last)| State::Processing { since, last }),
         (id(), ".*").prop_map(|(object, url)| State::RequiresAction { object, url }),
-        (at(), why, prop::option::of(id()), prop::collection::vec(id(), 0..3))
+        (at(), why, prop::option::of(id()), suspects())
             .prop_map(|(since, why, object, suspects)| State::Confirming { since, why, object, suspects }),
         id().prop_map(|object| State::Authorized { object }),
-        (at(), review, prop::option::of(id()), prop::collection::vec(id(), 0..3))
+        (at(), review, prop::option::of(id()), suspects())
             .prop_map(|(since, why, object, suspects)| State::NeedsReview { since, why, object, suspects }),
         (id(), at()).prop_map(|(object, at)| State::Succeeded { object, at }),
         (by, ".*", ".*").prop_map(|(by, code, message)| State::Declined { by, code, message }),

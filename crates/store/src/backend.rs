@@ -146,6 +146,15 @@ impl<B: Backend> Store for B {
         self.read(flow!((tenant, account, limit), flows::sweep::waiting_strangers)).await
     }
 
+    async fn replaced_charges(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+        limit: u32,
+    ) -> Result<Vec<ChargeRecord>, StoreError> {
+        self.read(flow!((tenant, account, limit), flows::review::replaced_charges)).await
+    }
+
     async fn stranger_took_money(&self, stranger: StrangerRecord) -> Result<bool, StoreError> {
         self.write(flow!(stranger, flows::sweep::stranger_took_money)).await
     }

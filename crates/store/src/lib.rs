@@ -132,6 +132,14 @@ pub trait Store: Inbox + Outbox + Send + Sync {
         limit: u32,
     ) -> Result<Vec<StrangerRecord>, StoreError>;
 
+    /// Charges of an account that went back and in whose place an extra is kept, up to `limit`, newest first.
+    async fn replaced_charges(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+        limit: u32,
+    ) -> Result<Vec<ChargeRecord>, StoreError>;
+
     /// A stranger that waited took money; false if it does not wait any more.
     async fn stranger_took_money(&self, stranger: StrangerRecord) -> Result<bool, StoreError>;
 

@@ -2,7 +2,7 @@
 
 use payment::{
     Event, IntentId, Money, ObjectId, ObjectStatus, Observation, ProviderAccount, ReviewReason, State,
-    StateName, Timestamp,
+    StateName, Timestamp, TransitionError,
 };
 use providers::{Account, Reply};
 use store::{Claimed, LookOf, Looking, Tenant};
@@ -11,7 +11,7 @@ use super::{
     Grounds, HELD, Resolved, Unaskable, Verdict, done,
     known::TURNED_AWAY,
     refused,
-    suspects::{Said, gave_back, is_shown_for},
+    suspects::{Said, gave_back, is_shown_for, suspect},
     waiting,
 };
 use crate::{
@@ -122,11 +122,7 @@ impl Engine {
             return refused(words);
         }
         let words = format!("a person: object {object}, {}: {grounds}", seen.amount);
-        hand.apply(Event::JudgedCharged { object: object.clone() }, words)?;
-        // What was taken is written down, not what was asked for.
-        for charge in &mut hand.charges {
-            charge.amount = seen.amount;
-        }
+        judged_charged(hand, &object, seen.amount, words)?;
         paid(claimed, hand, object, seen.amount)
     }
 
@@ -167,9 +163,14 @@ impl Engine {
         if grounds.evidence.is_none() {
             return refused(format!("{why}; say by --evidence what shows that {object} took the money"));
         }
-        let words = format!("a person: object {object}: {grounds} ({why})");
-        hand.apply(Event::JudgedCharged { object: object.clone() }, words)?;
-        paid(claimed, hand, object, claimed.intent.amount)
+        let shown = suspect(&claimed.intent.state, &object).and_then(|suspect| suspect.amount);
+        let (amount, of) = match shown {
+            Some(shown) => (shown, "as the provider showed it last"),
+            None => (claimed.intent.amount, "as was asked for"),
+        };
+        let words = format!("a person: object {object}, {amount}, {of}: {grounds} ({why})");
+        judged_charged(hand, &object, amount, words)?;
+        paid(claimed, hand, object, amount)
     }
 
     /// Refused until absence is proved: by two complete listings, or, where the provider cannot be asked at all, by the time after
@@ -324,6 +325,20 @@ impl Engine {
 fn is_unnamed(state: &State) -> bool {
     state.suspects().is_empty()
         && matches!(state, State::NeedsReview { why: ReviewReason::Mismatch(_), object: None, .. })
+}
+
+/// What was taken is written down, not what was asked for.
+fn judged_charged(
+    hand: &mut InHand,
+    object: &ObjectId,
+    amount: Money,
+    words: String,
+) -> Result<(), TransitionError> {
+    hand.apply(Event::JudgedCharged { object: object.clone() }, words)?;
+    for charge in &mut hand.charges {
+        charge.amount = amount;
+    }
+    Ok(())
 }
 
 fn paid(

@@ -1,7 +1,7 @@
 //! The suspects of a payment in review: what the provider showed for its own object, and what contradicts what was asked for. Each is
 //! asked before anybody is believed that no money was taken.
 
-use payment::{Money, ObjectId, ObjectStatus, ProviderAccount, State};
+use payment::{Money, ObjectId, ObjectStatus, ProviderAccount, State, Suspect};
 use providers::{Account, Reply};
 use store::{Claimed, Resolution};
 
@@ -27,7 +27,7 @@ impl Engine {
         account_id: &ProviderAccount,
     ) -> Result<Said, EngineError> {
         let (mut all_told, mut given_back) = (true, String::new());
-        for suspect in claimed.intent.state.suspects() {
+        for Suspect { object: suspect, .. } in claimed.intent.state.suspects() {
             if self.recorded_as(&claimed.operation, account_id, suspect).await?.is_some() {
                 continue;
             }
@@ -85,7 +85,12 @@ impl Engine {
 
 /// Whether the provider showed this object for the payment's own.
 pub(super) fn is_shown_for(state: &State, object: &ObjectId) -> bool {
-    state.object() == Some(object) || state.suspects().contains(object)
+    state.object() == Some(object) || suspect(state, object).is_some()
+}
+
+/// The suspect that this object is.
+pub(super) fn suspect<'a>(state: &'a State, object: &ObjectId) -> Option<&'a Suspect> {
+    state.suspects().iter().find(|suspect| suspect.object == *object)
 }
 
 /// Words for the evidence, which go on from others.

@@ -10,6 +10,8 @@ use crate::{Engine, EngineError, listing::OurTime, observe::status_words};
 
 /// Most strangers of an account that are asked about in a sweep.
 const MOST_ASKED: u32 = 1_000;
+/// Most charges of an account that an extra pays in the place of, and that are asked about in a sweep: the newest.
+const MOST_REPLACED: u32 = 100;
 /// Why what waited holds its order no more once its money is a charge.
 const COUNTED: &str = "its money was counted for its order";
 /// After how many questions without an answer no more are asked in a sweep.
@@ -163,6 +165,22 @@ impl Engine {
                         tracing::info!(%object, "it ended without taking money; its order is free again");
                     }
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Charges in whose place a person let an extra pay: whether their money is there again, whatever day the provider dates it to. Then
+    /// the shopper paid twice (N5).
+    pub(super) async fn ask_about_replaced(&self, reading: &Reading<'_>) -> Result<(), EngineError> {
+        let (tenant, id) = (reading.tenant.clone(), reading.id.clone());
+        let mut silent = 0;
+        for charge in self.store.replaced_charges(tenant, id, MOST_REPLACED).await? {
+            match self.provider.query(reading.account, &charge.object).await {
+                Reply::Object(seen) => self.note_fate(&charge, &seen, "asked by the sweep").await?,
+                Reply::Unknown { .. } if silent < MOST_SILENT => silent += 1,
+                Reply::Unknown { .. } => break,
+                Reply::NotExecuted { .. } | Reply::Rejected { .. } => {}
             }
         }
         Ok(())

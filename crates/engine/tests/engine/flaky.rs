@@ -205,6 +205,15 @@ impl Store for Flaky {
         self.inner.waiting_strangers(tenant, account, limit).await
     }
 
+    async fn replaced_charges(
+        &self,
+        tenant: Tenant,
+        account: ProviderAccount,
+        limit: u32,
+    ) -> Result<Vec<ChargeRecord>, StoreError> {
+        self.inner.replaced_charges(tenant, account, limit).await
+    }
+
     async fn stranger_took_money(&self, stranger: StrangerRecord) -> Result<bool, StoreError> {
         self.inner.stranger_took_money(stranger).await
     }

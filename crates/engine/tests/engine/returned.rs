@@ -13,7 +13,7 @@ use crate::{
     merchant::tenant,
     review::{REASON, Word, done, not_charged, object_of, refused, resolve, waiting},
     scenarios,
-    world::{GAP_MS, HOUR, MINUTE, Offer, World, rub},
+    world::{GAP_MS, HOUR, MINUTE, Offer, World, rub, suspected},
 };
 
 scenarios! {
@@ -61,7 +61,7 @@ async fn n5_what_was_given_back_before_we_knew_of_it_pays_nothing_and_stands_bef
     let state = world.intent(offer.intent.id).await.state;
     let why = ReviewReason::Mismatch(Mismatch::GivenBack);
     assert!(matches!(&state, State::NeedsReview { why: told, .. } if *told == why), "{state:?}");
-    assert_eq!(state.suspects(), [object]);
+    assert_eq!(suspected(&state), [&object]);
     let lines = world.journal(&offer).await;
     world.settle(&engine).await;
     engine.sweep_merchant(&world.merchant().await).await.unwrap();

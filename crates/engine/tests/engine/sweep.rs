@@ -21,7 +21,7 @@ use crate::{
     merchant::{ACCOUNT, OTHER_ACCOUNT, merchant, secret_of, tenant},
     review::object_of,
     scenarios,
-    world::{HOUR, LEASE_MS, MINUTE, Offer, SECOND, SILENCE_MS, World, known, rub},
+    world::{HOUR, LEASE_MS, MINUTE, Offer, SECOND, SILENCE_MS, World, known, rub, suspected},
 };
 
 scenarios! {
@@ -207,7 +207,7 @@ async fn fault_31_what_contradicts_a_payment_is_written_down_by_the_sweep_that_s
     for news in [1, 0] {
         assert_eq!(engine.sweep_merchant(&merchant).await.unwrap().news, news);
         let state = world.intent(offer.intent.id).await.state;
-        assert_eq!((state.name(), state.suspects()), (StateName::Confirming, &[object.clone()][..]));
+        assert_eq!((state.name(), suspected(&state)), (StateName::Confirming, vec![&object]));
     }
     world.bank.takes_part(&object, rub("1500.00"));
     world.settle(&engine).await;

@@ -10,7 +10,7 @@ use engine::{
 };
 use payment::{
     Capture, CheckoutId, CheckoutStatus, Currency, Fingerprint, Holder, IdempotencyKey, IntentId, KeyKind,
-    Money, OrderId, RetryPolicy, StateName, Timestamp,
+    Money, ObjectId, OrderId, RetryPolicy, State, StateName, Timestamp,
 };
 use providers::Method;
 use store::{
@@ -160,6 +160,11 @@ pub fn run(test: impl Future<Output = ()>) {
 
 pub fn rub(value: &str) -> Money {
     Money::parse(value, Currency::parse("RUB").unwrap()).unwrap()
+}
+
+/// Who contradicts what was asked for.
+pub fn suspected(state: &State) -> Vec<&ObjectId> {
+    state.suspects().iter().map(|suspect| &suspect.object).collect()
 }
 
 fn key(tenant: &Tenant, kind: KeyKind, key: &str, fields: &[(&str, String)]) -> KeyUse {

@@ -75,8 +75,7 @@ pub fn events() -> Vec<(Event, Option<String>)> {
         all.extend(statuses().into_iter().map(|status| Event::Observed(observation(id, status))));
     }
     for mismatch in [Mismatch::Owner, Mismatch::Amount, Mismatch::GivenBack] {
-        all.push(Event::Mismatched { object: object(OURS), mismatch });
-        all.push(Event::Mismatched { object: object(OTHER), mismatch });
+        all.extend([OURS, OTHER].map(|id| mismatched(id, mismatch)));
     }
     all.extend([Event::ExecuteUntilPassed, Event::Absent, Event::Overdue, Event::Stuck]);
     for id in [OURS, OTHER] {
@@ -86,12 +85,20 @@ pub fn events() -> Vec<(Event, Option<String>)> {
     all.into_iter().map(|event| (event.clone(), detail(&event))).collect()
 }
 
+pub fn mismatched(id: &str, mismatch: Mismatch) -> Event {
+    Event::Mismatched { object: object(id), amount: rub(150_000), mismatch }
+}
+
+/// Of kopecks.
+pub fn rub(minor: i64) -> Money {
+    Money::from_minor(minor, Currency::parse("RUB").unwrap()).unwrap()
+}
+
 pub fn observation(id: &str, status: ObjectStatus) -> Observation {
-    let rub = Currency::parse("RUB").unwrap();
     Observation {
         object: object(id),
         status,
-        amount: Money::from_minor(150_000, rub).unwrap(),
+        amount: rub(150_000),
         given_back: false,
         intent: None,
         order: None,
@@ -166,7 +173,7 @@ fn detail(event: &Event) -> Option<String> {
         }
         Event::Unanswered(reason) => Some(word(reason)),
         Event::Observed(seen) => Some(format!("{}{}", status(&seen.status), which(&seen.object))),
-        Event::Mismatched { object, mismatch } => Some(format!("{}{}", word(mismatch), which(object))),
+        Event::Mismatched { object, mismatch, .. } => Some(format!("{}{}", word(mismatch), which(object))),
         Event::JudgedCharged { object } => Some(format!("by {}", whose(object))),
         Event::Submitted
         | Event::TakenOver

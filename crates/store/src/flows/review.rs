@@ -1,6 +1,6 @@
 //! What stands before a person, and what becomes of charges otherwise than by a refund.
 
-use payment::{ObjectId, OperationId};
+use payment::{ObjectId, OperationId, ProviderAccount};
 
 use super::{journal, promised, won};
 use crate::{
@@ -74,6 +74,14 @@ async fn operation(tables: &mut dyn Tables, tenant: &Tenant, id: OperationId) ->
 /// Charges of checkouts that were paid already, that are not refunded in full and that nothing else became of.
 pub async fn open_extras(tables: &mut dyn Tables, limit: &u32) -> Result<Vec<ChargeRecord>, Abort> {
     tables.open_extras(*limit).await
+}
+
+/// Charges of an account that went back and in whose place an extra is kept, newest first.
+pub async fn replaced_charges(
+    tables: &mut dyn Tables,
+    (tenant, account, limit): &(Tenant, ProviderAccount, u32),
+) -> Result<Vec<ChargeRecord>, Abort> {
+    tables.replaced_charges(tenant, account, *limit).await
 }
 
 /// Writes a charge's fate down, if the charge still is what it was seen as and no refund of it is under way; whether that is its fate

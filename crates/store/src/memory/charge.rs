@@ -1,5 +1,7 @@
 //! Charges, in memory.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 use payment::{CheckoutId, ObjectId, ProviderAccount};
 use planted::Fault;
@@ -55,6 +57,30 @@ impl ChargeTables for Draft {
 
     async fn open_extras(&mut self, limit: u32) -> Result<Vec<ChargeRecord>, Abort> {
         Ok(self.rows.extras().filter(|row| row.fate.is_none()).take(limit as usize).cloned().collect())
+    }
+
+    async fn replaced_charges(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        limit: u32,
+    ) -> Result<Vec<ChargeRecord>, Abort> {
+        let is_kept = |row: &ChargeRecord| {
+            let mut charges = self.rows.charges.values();
+            charges.any(|other| {
+                other.tenant == row.tenant && other.checkout == row.checkout && other.fate == Some(Fate::Kept)
+            })
+        };
+        let replaced = |row: &&ChargeRecord| {
+            row.tenant == *tenant
+                && row.account == *account
+                && row.fate == Some(Fate::Returned)
+                && is_kept(row)
+        };
+        let mut found: Vec<_> = self.rows.charges.values().filter(replaced).cloned().collect();
+        found.sort_by_key(|row| (Reverse(row.at), row.object.clone()));
+        found.truncate(limit as usize);
+        Ok(found)
     }
 
     async fn extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort> {

@@ -20,8 +20,9 @@ const INSERT: &str = "INSERT INTO charge (merchant_id, provider_account, provide
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT charge.merchant_id, checkout.mode, provider_account, provider_object_id, checkout_id, intent_id, \
-             charge.amount_minor, charge.currency, charge.exponent, extra, reserved_minor, refunded_minor, fate, at_ms FROM charge \
+            "SELECT charge.merchant_id, checkout.mode, charge.provider_account, charge.provider_object_id, charge.checkout_id, charge.intent_id, \
+             charge.amount_minor, charge.currency, charge.exponent, charge.extra, charge.reserved_minor, charge.refunded_minor, charge.fate, \
+             charge.at_ms FROM charge \
              JOIN checkout ON checkout.merchant_id = charge.merchant_id AND checkout.id = charge.checkout_id ",
             $rest
         )
@@ -40,6 +41,13 @@ const OPEN_EXTRAS: &str = select!(
 
 const EXTRA: &str = select!(
     "WHERE extra = 1 AND refunded_minor < charge.amount_minor AND provider_object_id = $1 ORDER BY fate IS NOT NULL, at_ms LIMIT 1"
+);
+
+/// The few that are kept lead to them, by an index of their own.
+const REPLACED: &str = select!(
+    "JOIN charge AS kept ON kept.merchant_id = charge.merchant_id AND kept.checkout_id = charge.checkout_id AND kept.fate = 'kept' \
+     WHERE charge.merchant_id = $1 AND checkout.mode = $2 AND charge.provider_account = $3 AND charge.fate = 'returned' \
+     ORDER BY charge.at_ms DESC, charge.provider_object_id LIMIT $4"
 );
 
 const UPDATE_SUMS: &str = "UPDATE charge SET reserved_minor = $1, refunded_minor = $2 \
@@ -88,6 +96,17 @@ impl ChargeTables for SqlTables<'_> {
 
     async fn open_extras(&mut self, limit: u32) -> Done<Vec<ChargeRecord>> {
         self.all(OPEN_EXTRAS, vec![i64::from(limit).into()], read).await
+    }
+
+    async fn replaced_charges(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        limit: u32,
+    ) -> Done<Vec<ChargeRecord>> {
+        let mut values = scoped(tenant, account.as_str());
+        values.push(i64::from(limit).into());
+        self.all(REPLACED, values, read).await
     }
 
     async fn extra(&mut self, object: &ObjectId) -> Done<Option<ChargeRecord>> {

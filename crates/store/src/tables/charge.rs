@@ -22,6 +22,13 @@ pub trait ChargeTables: Send {
     async fn charges(&mut self, tenant: &Tenant, checkout: CheckoutId) -> Result<Vec<ChargeRecord>, Abort>;
     /// Extras that are not refunded in full and that nothing else became of, of every merchant.
     async fn open_extras(&mut self, limit: u32) -> Result<Vec<ChargeRecord>, Abort>;
+    /// Charges of an account that went back and in whose place an extra is kept, newest first.
+    async fn replaced_charges(
+        &mut self,
+        tenant: &Tenant,
+        account: &ProviderAccount,
+        limit: u32,
+    ) -> Result<Vec<ChargeRecord>, Abort>;
     /// That extra, of whatever merchant, if it is open, or if it has a fate; the oldest open one where accounts name theirs alike.
     async fn extra(&mut self, object: &ObjectId) -> Result<Option<ChargeRecord>, Abort>;
     /// New sums, if they are still those of `before`.

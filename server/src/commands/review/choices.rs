@@ -33,7 +33,9 @@ impl Choices {
 pub(super) async fn of_payment(engine: &Engine, intent: &IntentRecord, story: &Story) -> Result<String> {
     let mut choices = Choices::default();
     if let State::NeedsReview { object, suspects, .. } = &intent.state {
-        let objects: Vec<_> = object.iter().chain(suspects).collect();
+        let others =
+            suspects.iter().map(|suspect| &suspect.object).filter(|other| object.as_ref() != Some(other));
+        let objects: Vec<_> = object.iter().chain(others).collect();
         payment(engine, &mut choices, intent.id, &objects, &story.operation).await?;
     }
     for row in story.follow_ups.iter().filter(|row| row.stage == Stage::Review) {

@@ -225,8 +225,10 @@ fn money(lines: &mut Lines, charges: &[ChargeRecord], state: &State, doubt: Opti
     };
     lines.title(title);
     for suspect in state.suspects() {
+        let amount = suspect.amount.map_or_else(String::new, |amount| format!("{amount}  "));
         lines.put(&format!(
-            "  {suspect}  the provider showed it for this payment's own, with another name or sum, or with its money given back; look at it before you say anything"
+            "  {amount}{}  the provider showed it for this payment's own, with another name or sum, or with its money given back; look at it before you say anything",
+            suspect.object
         ));
     }
     for charge in charges {

@@ -2,7 +2,7 @@
 
 use payment::{
     CanceledReason, Channel, Currency, Mismatch, Money, NotExecutedReason, ObjectId, OperationState,
-    ReviewReason, State, UnknownReason,
+    ReviewReason, State, Suspect, UnknownReason,
 };
 
 use store::{EffectRecord, EffectState, StrangerRecord};
@@ -64,10 +64,10 @@ pub(super) fn operation(state: &OperationState) -> String {
 }
 
 /// Why a person has to decide.
-pub(super) fn review(why: ReviewReason, object: Option<&ObjectId>, suspects: &[ObjectId]) -> String {
+pub(super) fn review(why: ReviewReason, object: Option<&ObjectId>, suspects: &[Suspect]) -> String {
     match (why, object) {
         (ReviewReason::Overdue, None) if !suspects.is_empty() => {
-            let shown = suspects.iter().map(ObjectId::as_str).collect::<Vec<_>>().join(", ");
+            let shown = suspects.iter().map(|suspect| suspect.object.as_str()).collect::<Vec<_>>().join(", ");
             format!("the provider shows {shown} for it, which is not what was asked for")
         }
         (ReviewReason::Overdue, None) => {

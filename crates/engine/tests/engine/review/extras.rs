@@ -10,7 +10,7 @@ use crate::{
     follow_ups::{ask, finish},
     merchant::tenant,
     scenarios,
-    world::{Offer, World, rub},
+    world::{DAY, Offer, World, rub},
 };
 
 scenarios! {
@@ -29,6 +29,7 @@ scenarios! {
     n5_of_several_extras_one_pays,
     n5_what_had_paid_and_is_there_again_is_a_persons_matter,
     n5_once_what_had_paid_is_there_again_what_was_kept_is_an_extra_again,
+    n5_what_had_paid_and_is_there_again_is_found_whatever_day_it_is_dated_to,
 }
 
 pub async fn sweeps(world: &World, engine: &Engine) {
@@ -312,4 +313,22 @@ async fn n5_once_what_had_paid_is_there_again_what_was_kept_is_an_extra_again(wo
     sweeps(&world, &engine).await;
     assert_eq!((pays(&world, &offer).await, waiting(&engine).await), (paying, vec![extra.to_string()]));
     done(resolve(&engine, &extra, Verdict::RefundExtra).await);
+}
+
+/// The provider lists it neither as made nor as taken since.
+async fn n5_what_had_paid_and_is_there_again_is_found_whatever_day_it_is_dated_to(world: World) {
+    let engine = world.engine();
+    let (offer, paying, extra) = charged_twice(&world, &engine).await;
+    takes_back(&world, &paying);
+    done(resolve(&engine, &extra, keep(&extra)).await);
+    world.clock.advance(5 * DAY);
+    sweeps(&world, &engine).await;
+    assert_eq!((pays(&world, &offer).await, waiting(&engine).await.len()), (extra.clone(), 0));
+    world.clock.advance(5 * DAY);
+    world.bank.moves_object(&paying, ObjectStatus::Succeeded);
+    world.bank.next_query(Fault::LoseAnswer);
+    sweeps(&world, &engine).await;
+    assert_eq!(fate(&world, &offer, &paying).await, Some(Fate::Returned), "silence says nothing");
+    sweeps(&world, &engine).await;
+    assert_eq!((pays(&world, &offer).await, waiting(&engine).await), (paying, vec![extra.to_string()]));
 }

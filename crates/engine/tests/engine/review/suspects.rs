@@ -7,7 +7,7 @@ use super::{Word, done, not_charged, object_of, refused, resolve, strangers::swe
 use crate::{
     bank::{Fault, Lie, pending},
     scenarios,
-    world::{DAY, GAP_MS, Offer, World},
+    world::{DAY, GAP_MS, Offer, World, suspected},
 };
 
 scenarios! {
@@ -28,7 +28,7 @@ async fn answered(world: &World, engine: &Engine, lie: Lie) -> (Offer, ObjectId)
     world.wake(engine, &offer).await;
     world.clock.advance(GAP_MS);
     let object = object_of(world, &offer);
-    assert_eq!(world.intent(offer.intent.id).await.state.suspects(), std::slice::from_ref(&object));
+    assert_eq!(suspected(&world.intent(offer.intent.id).await.state), [&object]);
     (offer, object)
 }
 

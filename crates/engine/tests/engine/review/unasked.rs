@@ -15,13 +15,14 @@ use crate::{
     follow_ups::{finish, open, ready_for, refund, state, sum_of, sums},
     merchant::{ACCOUNT, merchant, secret_of, tenant},
     scenarios,
-    world::{HOUR, MOST_UNFINISHED, Offer, World},
+    world::{DAY, HOUR, MOST_UNFINISHED, Offer, World, rub},
 };
 
 scenarios! {
     fault_33_what_cannot_be_asked_stands_before_a_person_and_is_not_tried_for_ever,
     a_payment_that_cannot_be_asked_about_is_charged_by_evidence,
     a_payment_whose_provider_turns_us_away_is_charged_by_evidence_once_its_key_is_dead,
+    n5_r25_what_is_charged_by_evidence_is_written_down_with_the_sum_that_was_shown,
     an_object_that_is_forbidden_alone_is_not_charged_by_evidence,
     a_payment_that_cannot_be_asked_about_is_not_charged_by_evidence_after_its_keys_window,
     an_object_that_another_payment_waits_for_is_not_taken_by_evidence,
@@ -146,6 +147,29 @@ async fn a_payment_whose_provider_turns_us_away_is_charged_by_evidence_once_its_
     done(resolve(&engine, id, by_evidence(charged)).await);
     assert_told(&world, &offer, "judged_charged", "does not accept the credentials").await;
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
+}
+
+/// It took another sum than it was asked for: all of it at once, or a part of what it held. Then the credentials were revoked.
+async fn n5_r25_what_is_charged_by_evidence_is_written_down_with_the_sum_that_was_shown(world: World) {
+    let engine = world.engine();
+    let held = ready_for(&world, &engine, OperationKind::Capture, "2").await;
+    world.bank.takes_part(&object_of(&world, &held), rub("600.00"));
+    world.bank.next([Fault::LoseAnswer]);
+    let offer = world.paying(&engine, "1").await;
+    world.bank.takes_part(&object_of(&world, &offer), rub("1499.00"));
+    world.settle(&engine).await;
+    world.bank.every(Some(Fault::Unauthorized));
+    world.clock.advance(2 * DAY);
+    for (offer, sum) in [(&offer, "1499.00"), (&held, "600.00")] {
+        world.settle(&engine).await;
+        assert_eq!(world.state(offer).await, StateName::NeedsReview);
+        let word = by_evidence(Verdict::Charged(object_of(&world, offer)));
+        let words = done(resolve(&engine, offer.intent.id, word).await);
+        assert!(words.contains(&format!("{sum} RUB")), "{words}");
+        let charge = world.story(offer).await.charges.remove(0);
+        assert_eq!((charge.amount, world.status(offer).await), (rub(sum), CheckoutStatus::Paid));
+        assert_eq!(world.journal(offer).await.last().unwrap(), "anomaly: other_sum");
+    }
 }
 
 /// The account is asked as ever.

@@ -1,6 +1,6 @@
 //! Objects that took money: each is a row, the first pays the checkout, the others are extras.
 
-use payment::{CheckoutStatus, OperationState, ProviderAccount, State};
+use payment::{CheckoutStatus, Mode, OperationState, ProviderAccount, State};
 use store::{
     Charge, ChargeRecord, Committed, Fate, IntentRecord, OpenFollowUp, OpenedFollowUp, PutFate, ReviewId,
     ReviewItem,
@@ -9,6 +9,7 @@ use store::{
 use crate::{
     commands::{
         WAKE_MS, charge, declined, follow_up_outcome, object, outcome, refund, rub, succeeded, tenant,
+        tenant_of,
     },
     conformance::behaviours,
     world::World,
@@ -24,6 +25,7 @@ behaviours!(
     n5_a_charges_fate_is_written_over_what_was_seen_and_told_once,
     n5_r23_what_has_a_fate_is_no_open_extra,
     n5_one_extra_pays_in_the_place_of_another,
+    n5_what_an_extra_pays_in_the_place_of_is_found_by_its_account,
 );
 
 /// Object, sum and whether it is an extra, of each charge.
@@ -204,4 +206,31 @@ async fn n5_one_extra_pays_in_the_place_of_another(world: World) {
         assert_eq!(fates(&world, &intent).await, (pays.into(), expected));
     }
     assert_eq!(world.store.open_extras(10).await.unwrap(), charges[2..]);
+}
+
+/// The newest first, and only while one is kept beside it.
+async fn n5_what_an_extra_pays_in_the_place_of_is_found_by_its_account(world: World) {
+    let (_, charges) = charged(&world, &["object-2"]).await;
+    let elsewhere = ChargeRecord { account: ProviderAccount::parse("200").unwrap(), ..charges[0].clone() };
+    let of_others = ChargeRecord { tenant: tenant_of("mer_2", Mode::Test), ..charges[0].clone() };
+    let replaced = async |of: &ChargeRecord, limit| {
+        let found = world.store.replaced_charges(of.tenant.clone(), of.account.clone(), limit).await.unwrap();
+        found.into_iter().map(|charge| charge.object.to_string()).collect::<Vec<_>>()
+    };
+    assert!(put(&world, &charges[0], Some(Fate::Returned)).await);
+    assert_eq!(replaced(&charges[0], 9).await, [""; 0], "nothing is kept in its place");
+    assert!(put(&world, &charges[1], Some(Fate::Kept)).await);
+    assert_eq!(replaced(&charges[0], 9).await, ["object-1"]);
+    for of in [&elsewhere, &of_others] {
+        assert_eq!(replaced(of, 9).await, [""; 0]);
+    }
+    world.clock.advance(WAKE_MS);
+    let claim = world.sent("order-2").await;
+    let mut twice = outcome(&claim, succeeded("object-3"));
+    twice.charges.push(charge(object("object-4")));
+    world.commit(twice).await;
+    let [first, second] = &world.story(claim.intent.id).await.charges[..] else { panic!("two charges") };
+    assert!(put(&world, first, Some(Fate::Returned)).await && put(&world, second, Some(Fate::Kept)).await);
+    assert_eq!(replaced(&charges[0], 9).await, ["object-3", "object-1"]);
+    assert_eq!(replaced(&charges[0], 1).await, ["object-3"]);
 }
