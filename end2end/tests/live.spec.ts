@@ -204,6 +204,24 @@ test('N1: a form that is open on another device learns that the order is paid, w
   await bank.expectOneCharge(order.id, '1500.00', last4(GOOD));
 });
 
+test('N1: what was typed is there when another device was declined and tries again', async ({ page, bank, newDevice }) => {
+  await page.clock.install();
+  const { order, pay } = await buy(page);
+  await pay.hydrated();
+  await pay.fill(OTHER_GOOD);
+  const device = await new PayPage(await (await newDevice()).newPage()).open(order.url);
+  await device.pay(NO_FUNDS);
+  await device.expectState('declined');
+  await page.clock.fastForward(16_000);
+  await pay.expectState('declined');
+  await device.tryAgain();
+  await pay.expectState('ready');
+  await expect(pay.number).toHaveValue('4111 1111 1111 1111');
+  await pay.button.click();
+  await pay.expectState('succeeded');
+  await bank.expectOneCharge(order.id, '1500.00', last4(OTHER_GOOD));
+});
+
 test('N1: new terms that another device pays first give way to the receipt', async ({ page, merchant, bank, newDevice, watch }) => {
   watch.expects(/status of 409/);
   const before = await merchant.offer();

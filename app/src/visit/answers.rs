@@ -57,7 +57,8 @@ impl Visit {
     /// Who pressed meanwhile gets an answer of their own.
     pub(super) fn take_offer(&mut self, answer: Result<Option<Offer>, Note>) -> Vec<Command> {
         match (&self.stage, answer) {
-            (Stage::Ready | Stage::Invalid(_) | Stage::Changed(_), Ok(Some(offer))) => self.change(offer),
+            (Stage::Ready | Stage::Invalid(_), Ok(Some(offer))) => self.take_up(offer),
+            (Stage::Changed(_), Ok(Some(offer))) => self.change(offer),
             (Stage::Ready | Stage::Invalid(_) | Stage::Changed(_), Err(why)) => self.lose_touch(why),
             (Stage::Renewing(_), Ok(Some(offer))) => self.take_up(offer),
             (Stage::Ready | Stage::Invalid(_) | Stage::Changed(_), Ok(None)) | (Stage::Renewing(_), _) => {
@@ -67,7 +68,7 @@ impl Visit {
         }
     }
 
-    /// The form of another try, which nobody has begun. Its terms are told first where they are not those that were agreed to.
+    /// The form of another try, or of an order that was changed, which nobody has begun. Its terms are told first where they are not those that were agreed to.
     fn take_up(&mut self, offer: Offer) -> Vec<Command> {
         (self.again, self.idle, self.offered) = (true, true, None);
         if self.terms.as_ref() != Some(&offer.terms) {
@@ -109,6 +110,17 @@ impl Visit {
             (Stage::Ready | Stage::Invalid(_) | Stage::Changed(_), _)
                 if seen.behind && is_replaced(&seen) =>
             {
+                vec![Command::AskOffer]
+            }
+            // Another device's try has ended, and so begins another: whoever has not pressed here keeps what was typed.
+            (Stage::Ready | Stage::Invalid(_), _)
+                if seen.behind && self.is_unpressed() && may_try_again(&seen) =>
+            {
+                vec![Command::AskOffer]
+            }
+            (Stage::Known(known), _) if seen.behind && self.is_unpressed() && may_try_again(known) => {
+                let known = known.clone();
+                self.enter(Stage::Renewing(known), None);
                 vec![Command::AskOffer]
             }
             // What is offered is under way or over: the page is another.
@@ -164,6 +176,11 @@ impl Visit {
                 | IntentState::Expired,
             ) => self.learn(seen),
         }
+    }
+
+    /// Whether this page offered a form, and nothing was sent from it.
+    fn is_unpressed(&self) -> bool {
+        self.idle && self.offered.is_none()
     }
 
     /// Whoever waits is told; a form does without.

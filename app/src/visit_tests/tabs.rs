@@ -160,11 +160,7 @@ fn a_page_whose_intent_was_left_behind_is_read_anew_and_no_other_is() {
     assert_eq!(known(Declined).handle(Event::Asked(Err(Note::NoConnection))), []);
     let mut visit = Visit::new(Stage::Ready);
     visit.handle(Event::Heard);
-    assert_eq!(
-        visit.handle(behind(IntentState::Canceled)),
-        [Command::Reload],
-        "another order's terms stand there"
-    );
+    assert_eq!(visit.handle(behind(Succeeded)), [Command::Reload]);
     assert_eq!(submitting().handle(behind(Created)), [], "it waits for an answer of its own");
 }
 

@@ -88,6 +88,58 @@ fn fault_65_new_terms_under_an_open_form_are_told_first_and_what_was_typed_stays
     assert_eq!(known(Declined).handle(replaced()), [Command::Reload], "nothing is typed there");
 }
 
+/// A form, and a card that another device offered.
+fn heard_of_a_decline() -> Visit {
+    let mut visit = Visit::new(Stage::Ready);
+    visit.handle(asked(Declined));
+    visit
+}
+
+/// Another device was declined and tried again: the form is the same for the shopper.
+#[test]
+fn n1_what_was_typed_stays_where_another_intent_is_offered_with_the_same_terms() {
+    let (before, after) = (offer(1, "1500.00"), Offer { intent: "pi_2".into(), ..offer(1, "1500.00") });
+    let forms: [fn() -> Visit; 3] = [
+        || Visit::new(Stage::Ready),
+        || {
+            let mut visit = Visit::new(Stage::Ready);
+            visit.handle(Event::Pay(Err(vec![Wrong::NumberCheck])));
+            visit
+        },
+        // It has heard of the other try, and shows how that one ended.
+        heard_of_a_decline,
+    ];
+    for form in forms {
+        for news in [behind(Declined), behind(IntentState::Expired)] {
+            let mut visit = form().showing(Some(before.terms.clone()));
+            let turn = visit.turn();
+            assert_eq!(visit.handle(news), [Command::AskOffer]);
+            let taken = visit.handle(Event::Offered(Ok(Some(after.clone()))));
+            assert!(
+                matches!(&taken[..], [Command::Adopt(adopted), Command::AskIn { .. }] if *adopted == after),
+                "{taken:?}"
+            );
+            assert_eq!((visit.stage(), visit.awaits(turn)), (&Stage::Ready, false));
+        }
+    }
+}
+
+/// Nor is anything offered where the order is paid, or under way; and what was pressed here is not taken up by itself.
+#[test]
+fn n1_whoever_pressed_here_or_is_offered_nothing_gets_the_page_as_it_is_now() {
+    for mut visit in [Visit::new(Stage::Ready), heard_of_a_decline()] {
+        assert_eq!(visit.handle(behind(Declined)), [Command::AskOffer]);
+        assert_eq!(visit.handle(Event::Offered(Ok(None))), [Command::Reload]);
+    }
+    let mut pressed = submitting();
+    pressed.handle(Event::Replied(Reply::Seen(with_last4(Declined, "4444"))));
+    assert_eq!(pressed.handle(behind(Declined)), [Command::Reload]);
+    let mut sent = Visit::new(Stage::Ready);
+    sent.open(Past::Begun);
+    assert_eq!(sent.handle(behind(Declined)), [Command::Reload]);
+    assert_eq!(known(Declined).handle(behind(Declined)), [Command::Reload], "nothing is typed there");
+}
+
 #[test]
 fn fault_65_new_terms_of_another_try_are_told_before_anything_can_be_pressed() {
     for new in [offer(2, "1700.00"), offer(2, "1500.00")] {

@@ -341,6 +341,25 @@ fn fault_47_what_was_shown_for_ours_is_named_and_asked() {
     told(&place.run(&show), &[&waits]);
 }
 
+/// Until that refund is over no word ends it.
+#[test]
+fn n5_of_an_extra_that_is_being_given_back_that_is_said() {
+    let trouble = Trouble::new();
+    let (place, extra) = (&trouble.place, trouble.extra.as_str());
+    let database = Connection::open(place.path("payonce-data/payonce.db")).unwrap();
+    let asked = "UPDATE charge SET reserved_minor = amount_minor WHERE provider_object_id = $1";
+    assert_eq!(database.execute(asked, [extra]).unwrap(), 1);
+    let shown = place.run(&["review", "show", extra]);
+    told(
+        &shown,
+        &[&format!("{extra} is being given back: nothing can be said of it until that refund is over")],
+    );
+    assert!(!shown.stdout.contains("Nothing waits"), "{}", shown.stdout);
+    place
+        .run(&["review", "resolve", extra, "--not-charged", "--reason", "the shopper says so"])
+        .refused(&["is not over", "or end it where it waits for a person"]);
+}
+
 /// However much waits, nothing is out of a person's reach.
 #[test]
 fn what_is_beyond_the_list_is_said_and_can_be_shown_and_ended() {

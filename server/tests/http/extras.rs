@@ -4,8 +4,9 @@ use engine::{Grounds, Resolved, Verdict};
 use payment::ObjectId;
 use serde_json::{Value, json};
 
-use crate::support::{
-    ACCOUNT_SECRET, ALPHA, DECLINED, GOOD, Setup, THREE_DS, World, eventually, order, text,
+use crate::{
+    pages::strangers::put_stranger,
+    support::{ACCOUNT_SECRET, ALPHA, DECLINED, GOOD, Setup, THREE_DS, World, eventually, order, text},
 };
 
 /// Takes money for an order whose try has ended, as a key that the provider forgot would; the bank tells us of it.
@@ -167,8 +168,10 @@ async fn n5_of_an_extra_that_may_be_all_that_pays_nobody_is_promised_a_return_an
 async fn n5_of_money_that_all_went_back_nobody_is_told_that_it_was_charged_once() {
     let world = World::with(Setup { notified: true, ..Setup::default() }).await;
     let checkout = world.checkout("1").await;
-    world.pay(&checkout, GOOD).await.expect(200);
     let id = &checkout["payment_intent"]["id"];
+    assert_eq!(world.intent(id).await.get("returned"), None, "nothing was charged");
+    world.pay(&checkout, GOOD).await.expect(200);
+    assert_eq!(world.intent(id).await.get("returned"), None, "it was, and did not");
     let extra = charge_again(&world, &checkout).await;
     eventually("the second charge is known", || async {
         (world.intent(id).await["extra_charge"] == "to_be_returned").then_some(())
@@ -192,6 +195,14 @@ async fn n5_of_money_that_all_went_back_nobody_is_told_that_it_was_charged_once(
         assert!(html.contains("All that was charged for this order went back to you."), "{html}");
         assert!(!html.contains("Charged once") && !html.contains("The order is paid."), "{html}");
     }
+    put_stranger(&world, &checkout).await;
+    let path = format!("/v1/payment_intents/{}", text(id));
+    let seen = world.get(&path).bearer(text(&checkout["client_token"])).send().await.expect(200).json();
+    assert_eq!(
+        (&seen["extra_charge"], seen.get("returned")),
+        (&json!("in_review"), None),
+        "other money may be theirs"
+    );
 }
 
 /// Its first try's money comes after it was opened again for less.

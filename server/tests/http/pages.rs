@@ -1,7 +1,7 @@
 //! The shopper's pages: languages, what the browser may do with them, and that looking changes nothing.
 
 mod returns;
-mod strangers;
+pub mod strangers;
 
 use std::time::Duration;
 

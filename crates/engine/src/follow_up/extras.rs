@@ -1,6 +1,6 @@
 //! Gives extra charges back by itself, where that is the merchant's setting: once each.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use payment::{
     Anomaly, NotExecutedReason, ObjectId, ObjectStatus, Observation, OperationEvent, OperationKind,
@@ -17,12 +17,18 @@ use crate::{Engine, EngineError, observe::status_words};
 /// Most extras given back in one go.
 const EXTRAS_AT_ONCE: u32 = 1_000;
 
+/// After how many extras of a merchant whose payers are not shown no more of his are tried in one go: a provider that hangs must not keep
+/// other merchants' waiting (fault 33).
+const MOST_SILENT: usize = 2;
+
 /// The extras that are left to a person: told of once, and not tried until this is forgotten.
 #[derive(Debug, Default)]
 pub struct OutOfReach {
     left: HashSet<Name>,
-    /// Told of once as well, but tried again: the provider does not show now what paid.
-    silent: HashSet<Name>,
+    /// Told of once as well, but tried again: the provider does not show now what paid. In which go each was tried last.
+    silent: HashMap<Name, u64>,
+    /// Goes so far.
+    goes: u64,
 }
 
 type Name = (Tenant, ProviderAccount, ObjectId);
@@ -42,8 +48,13 @@ impl OutOfReach {
         self.left.insert(Self::name(charge));
     }
 
+    /// The go in which it was silent last. Whoever was not comes first, and then whoever waits for the longest.
+    fn last_tried(&self, charge: &ChargeRecord) -> Option<u64> {
+        self.silent.get(&Self::name(charge)).copied()
+    }
+
     fn tell_silent(&mut self, charge: &ChargeRecord) {
-        if self.silent.insert(Self::name(charge)) {
+        if self.silent.insert(Self::name(charge), self.goes).is_none() {
             tracing::error!(merchant = %charge.tenant.merchant, account = charge.account.as_str(), object = %charge.object,
                 "an extra charge is not given back yet: {}; it is tried again", Payer::Silent.words());
         }
@@ -53,8 +64,14 @@ impl OutOfReach {
 impl Engine {
     /// Gives extras back, where that is the merchant's setting: once each; what was refused stands before a person. How many.
     pub async fn refund_extras(&self, out_of_reach: &mut OutOfReach) -> Result<usize, EngineError> {
-        let mut opened = 0;
-        for charge in self.store.open_extras(EXTRAS_AT_ONCE).await? {
+        let (mut opened, mut silent) = (0, HashMap::<Tenant, usize>::new());
+        out_of_reach.goes += 1;
+        let mut extras = self.store.open_extras(EXTRAS_AT_ONCE).await?;
+        extras.sort_by_key(|charge| out_of_reach.last_tried(charge));
+        for charge in extras {
+            if silent.get(&charge.tenant).is_some_and(|silent| *silent >= MOST_SILENT) {
+                continue;
+            }
             let merchant = self.directory.merchant(&charge.tenant).await?;
             let wanted = merchant.is_some_and(|merchant| merchant.refund_extras);
             if !wanted || out_of_reach.holds(&charge) {
@@ -69,6 +86,7 @@ impl Engine {
                 Payer::Stands => {}
                 Payer::Silent => {
                     out_of_reach.tell_silent(&charge);
+                    *silent.entry(charge.tenant).or_default() += 1;
                     continue;
                 }
                 doubtful @ (Payer::OtherSum

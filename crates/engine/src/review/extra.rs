@@ -280,7 +280,7 @@ fn left_of(charge: &ChargeRecord) -> Option<Money> {
 
 /// That it pays.
 fn kept(charge: &ChargeRecord) -> String {
-    format!("{} stays, and pays the order: what had paid it went back", charge.object)
+    format!("{} stays, and pays the order with {}: what had paid it went back", charge.object, charge.amount)
 }
 
 /// That there is nothing to be given back.
@@ -290,7 +290,7 @@ fn returned(charge: &ChargeRecord) -> String {
 
 fn under_way(charge: &ChargeRecord) -> String {
     format!(
-        "a refund of {} is not over: `payonce review show {}` tells how it stands; end it first",
+        "a refund of {} is not over: `payonce review show {}` tells how it stands; wait for it, or end it where it waits for a person",
         charge.object, charge.object
     )
 }

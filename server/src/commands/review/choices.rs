@@ -42,9 +42,13 @@ pub(super) async fn of_payment(engine: &Engine, intent: &IntentRecord, story: &S
         follow_up(engine, &mut choices, row).await?;
     }
     let gone = ChargeRecord::paying(&story.charges).is_some_and(ChargeRecord::went_back);
-    let open = |charge: &&ChargeRecord| charge.is_open_extra() && charge.left_minor() > 0;
-    for charge in story.charges.iter().filter(open) {
-        if engine.can_refund(charge).await? {
+    for charge in story.charges.iter().filter(|charge| charge.is_open_extra()) {
+        if charge.left_minor() <= 0 {
+            choices.note(&format!(
+                "{} is being given back: nothing can be said of it until that refund is over, or waits for a person itself.",
+                charge.object
+            ));
+        } else if engine.can_refund(charge).await? {
             let object = charge.object.as_str();
             if !gone {
                 choices.offer(object, "--refund-extra", "give it back");

@@ -8,7 +8,7 @@ use super::*;
 use crate::support::ALPHA;
 
 /// Money of somebody else that names this checkout's order.
-async fn put_stranger(world: &World, checkout: &Value) -> StrangerRecord {
+pub async fn put_stranger(world: &World, checkout: &Value) -> StrangerRecord {
     let id = text(&checkout["id"]).parse().unwrap();
     for merchant in world.engine.directory.merchants().await.unwrap() {
         let Some((record, _)) = world.store.checkout(merchant.tenant.clone(), id).await.unwrap() else {

@@ -30,6 +30,7 @@ scenarios! {
     n5_an_extra_neither_pays_nor_goes_back_while_what_paid_is_held,
     n5_an_extra_waits_until_the_provider_shows_the_money_that_paid,
     n5_an_extra_that_waits_for_a_silent_provider_is_told_of_once,
+    n5_fault_33_extras_whose_payers_are_not_shown_keep_no_others_waiting,
     n5_an_extra_is_not_given_back_where_the_provider_shows_that_another_sum_paid,
     n5_a_refund_that_was_turned_away_is_not_sent_again_once_the_money_that_paid_is_gone,
     n5_a_refund_waits_until_the_provider_shows_the_money_that_paid,
@@ -42,11 +43,16 @@ scenarios! {
 /// A provider that lost its keys took the money twice: both objects are found.
 async fn charged_twice(world: &World, engine: &Engine) -> Offer {
     engine.start().await.unwrap();
+    let offer = charged_twice_for(world, engine, "1").await;
+    assert_eq!((world.bank.charges(), world.status(&offer).await), (2, CheckoutStatus::Paid));
+    offer
+}
+
+async fn charged_twice_for(world: &World, engine: &Engine, order: &str) -> Offer {
     world.bank.next([Fault::LoseAnswer]);
-    let offer = world.paying(engine, "1").await;
+    let offer = world.paying(engine, order).await;
     world.bank.forget_keys();
     world.settle(engine).await;
-    assert_eq!((world.bank.charges(), world.status(&offer).await), (2, CheckoutStatus::Paid));
     let swept = engine.sweep_merchant(&wants(world, false)).await.unwrap();
     assert_eq!((swept.news, swept.complete), (1, true));
     offer
@@ -77,6 +83,41 @@ async fn n5_an_extra_that_waits_for_a_silent_provider_is_told_of_once(world: Wor
         assert_eq!(log.told("an extra charge is not given back yet").len(), told);
     }
     assert_eq!(engine.refund_extras(&mut out_of_reach).await.unwrap(), 1, "it is tried again");
+}
+
+/// Two of a merchant's are tried in one go, those first that were not silent before, then in turn: so a provider that hangs takes two
+/// answers' time from the others, and none of its own is forgotten.
+async fn n5_fault_33_extras_whose_payers_are_not_shown_keep_no_others_waiting(world: World) {
+    let engine = world.engine();
+    engine.start().await.unwrap();
+    let mut payers = Vec::new();
+    for order in ["1", "2", "3", "4"] {
+        let offer = charged_twice_for(&world, &engine, order).await;
+        let charges = world.story(&offer).await.charges;
+        payers.push(ChargeRecord::paying(&charges).unwrap().object.clone());
+    }
+    wants(&world, true);
+    let mut out_of_reach = OutOfReach::default();
+    let mut go = async || {
+        let before = world.bank.asked().0;
+        let opened = engine.refund_extras(&mut out_of_reach).await.unwrap();
+        (opened, world.bank.asked().0 - before)
+    };
+    world.bank.every(Some(Fault::LoseAnswer));
+    assert_eq!(go().await, (0, 2), "the provider hangs");
+    world.bank.every(None);
+    let show = |status: &ObjectStatus| {
+        for payer in &payers[..2] {
+            world.bank.moves_object(payer, status.clone());
+        }
+    };
+    show(&ObjectStatus::WaitingForCapture);
+    world.bank.forbids(Some(&payers[2]));
+    assert_eq!(go().await.0, 1, "the fourth; the third is silent, and then the first");
+    world.bank.forbids(None);
+    assert_eq!(go().await.0, 0, "the second and the first are, again");
+    assert_eq!(go().await.0, 1, "the third");
+    show(&ObjectStatus::Succeeded);
 }
 
 /// What stands before a person of it.
