@@ -129,10 +129,12 @@ impl Visit {
         }
     }
 
-    /// Whether the card that stands in the form was never tried: another one was used, and took nothing.
+    /// Whether the card that stands in the form was never tried, and may be: nothing was sent from here, or another one was used and took
+    /// nothing.
     pub fn keeps_card(&self) -> bool {
         let (Stage::Known(seen) | Stage::Renewing(seen)) = &self.stage else { return false };
-        may_try_again(seen) && matches!(self.other_way(), Some(OtherWay::Card(_)))
+        let is_untried = may_try_again(seen) && matches!(self.other_way(), Some(OtherWay::Card(_)));
+        is_untried || (self.is_unpressed() && !is_paid(seen) && !seen.closed)
     }
 
     /// Whether the shopper may leave for the bank's page: not while a press is being sent, whose answer would be lost.

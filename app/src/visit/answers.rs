@@ -56,26 +56,47 @@ impl Visit {
 
     /// Who pressed meanwhile gets an answer of their own.
     pub(super) fn take_offer(&mut self, answer: Result<Option<Offer>, Note>) -> Vec<Command> {
+        let follows = match &self.stage {
+            Stage::Elsewhere | Stage::Known(_) => self.is_unpressed(),
+            Stage::Ready | Stage::Invalid(_) | Stage::Changed(_) | Stage::Renewing(_) => true,
+            Stage::Submitting | Stage::Checking => false,
+        };
+        if !follows {
+            return Vec::new();
+        }
         match (&self.stage, answer) {
-            (Stage::Ready | Stage::Invalid(_), Ok(Some(offer))) => self.take_up(offer),
-            (Stage::Changed(_), Ok(Some(offer))) => self.change(offer),
-            (Stage::Ready | Stage::Invalid(_) | Stage::Changed(_), Err(why)) => self.lose_touch(why),
-            (Stage::Renewing(_), Ok(Some(offer))) => self.take_up(offer),
-            (Stage::Ready | Stage::Invalid(_) | Stage::Changed(_), Ok(None)) | (Stage::Renewing(_), _) => {
-                vec![Command::Reload]
+            (Stage::Ready | Stage::Invalid(_), Ok(Some(offer)))
+                if self.terms.as_ref() != Some(&offer.terms) =>
+            {
+                self.change(offer)
             }
-            (Stage::Submitting | Stage::Checking | Stage::Elsewhere | Stage::Known(_), _) => Vec::new(),
+            (Stage::Changed(_), Ok(Some(offer))) => self.change(offer),
+            (_, Ok(Some(offer))) => self.take_up(offer),
+            (Stage::Renewing(_), _) | (_, Ok(None)) => vec![Command::Reload],
+            // It says of itself that it is over, and would not be asked about any more.
+            (Stage::Known(_), Err(_)) => vec![Command::AskIn { pause_s: PAUSE_MAX_S }],
+            (_, Err(why)) => self.lose_touch(why),
         }
     }
 
-    /// The form of another try, or of an order that was changed, which nobody has begun. Its terms are told first where they are not those that were agreed to.
+    /// The form of another try, which nobody has begun. Its terms are told first where they are not those that were agreed to.
     fn take_up(&mut self, offer: Offer) -> Vec<Command> {
         (self.again, self.idle, self.offered) = (true, true, None);
         if self.terms.as_ref() != Some(&offer.terms) {
             return self.change(offer);
         }
         self.turn += 1;
-        let mut commands = vec![self.adopt(offer)];
+        // What is said of the fields of an open form is true of them still.
+        let adopt = match &self.stage {
+            Stage::Ready | Stage::Invalid(_) => Command::Adopt(offer),
+            Stage::Submitting
+            | Stage::Checking
+            | Stage::Elsewhere
+            | Stage::Changed(_)
+            | Stage::Known(_)
+            | Stage::Renewing(_) => self.adopt(offer),
+        };
+        let mut commands = vec![adopt];
         commands.extend(self.ask_later());
         commands
     }
@@ -112,15 +133,10 @@ impl Visit {
             {
                 vec![Command::AskOffer]
             }
-            // Another device's try has ended, and so begins another: whoever has not pressed here keeps what was typed.
-            (Stage::Ready | Stage::Invalid(_), _)
+            // Another device's try has ended, and the next one is begun: whoever has not pressed here keeps what was typed.
+            (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere | Stage::Known(_), _)
                 if seen.behind && self.is_unpressed() && may_try_again(&seen) =>
             {
-                vec![Command::AskOffer]
-            }
-            (Stage::Known(known), _) if seen.behind && self.is_unpressed() && may_try_again(known) => {
-                let known = known.clone();
-                self.enter(Stage::Renewing(known), None);
                 vec![Command::AskOffer]
             }
             // What is offered is under way or over: the page is another.
@@ -179,7 +195,7 @@ impl Visit {
     }
 
     /// Whether this page offered a form, and nothing was sent from it.
-    fn is_unpressed(&self) -> bool {
+    pub(super) fn is_unpressed(&self) -> bool {
         self.idle && self.offered.is_none()
     }
 

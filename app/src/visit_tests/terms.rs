@@ -88,52 +88,64 @@ fn fault_65_new_terms_under_an_open_form_are_told_first_and_what_was_typed_stays
     assert_eq!(known(Declined).handle(replaced()), [Command::Reload], "nothing is typed there");
 }
 
-/// A form, and a card that another device offered.
-fn heard_of_a_decline() -> Visit {
-    let mut visit = Visit::new(Stage::Ready);
-    visit.handle(asked(Declined));
-    visit
-}
-
 /// Another device was declined and tried again: the form is the same for the shopper.
 #[test]
 fn n1_what_was_typed_stays_where_another_intent_is_offered_with_the_same_terms() {
     let (before, after) = (offer(1, "1500.00"), Offer { intent: "pi_2".into(), ..offer(1, "1500.00") });
-    let forms: [fn() -> Visit; 3] = [
+    let forms: [fn() -> Visit; 5] = [
         || Visit::new(Stage::Ready),
         || {
             let mut visit = Visit::new(Stage::Ready);
             visit.handle(Event::Pay(Err(vec![Wrong::NumberCheck])));
             visit
         },
-        // It has heard of the other try, and shows how that one ended.
-        heard_of_a_decline,
+        || heard_of(Processing),
+        || heard_of(RequiresAction),
+        || heard_of(Declined),
     ];
     for form in forms {
         for news in [behind(Declined), behind(IntentState::Expired)] {
             let mut visit = form().showing(Some(before.terms.clone()));
-            let turn = visit.turn();
+            let (turn, is_known) = (visit.turn(), matches!(visit.stage(), Stage::Known(_)));
+            assert_eq!(visit.keeps_card(), is_known, "nothing takes the card out of a form that is shown");
             assert_eq!(visit.handle(news), [Command::AskOffer]);
+            let untold = visit.handle(Event::Offered(Err(Note::NoConnection)));
+            assert!(matches!(&untold[..], [Command::AskIn { .. }]), "{untold:?}");
+            let was_invalid = matches!(visit.stage(), Stage::Invalid(_));
             let taken = visit.handle(Event::Offered(Ok(Some(after.clone()))));
             assert!(
                 matches!(&taken[..], [Command::Adopt(adopted), Command::AskIn { .. }] if *adopted == after),
                 "{taken:?}"
             );
-            assert_eq!((visit.stage(), visit.awaits(turn)), (&Stage::Ready, false));
+            let stage = if was_invalid { Stage::Invalid(vec![Wrong::NumberCheck]) } else { Stage::Ready };
+            assert_eq!((visit.stage(), visit.awaits(turn)), (&stage, false));
         }
     }
 }
 
-/// Nor is anything offered where the order is paid, or under way; and what was pressed here is not taken up by itself.
+/// A form, and a card that another device offered.
+fn heard_of(state: IntentState) -> Visit {
+    let mut visit = Visit::new(Stage::Ready);
+    visit.handle(asked(state));
+    visit
+}
+
+/// Nor is anything offered where the order is paid, or under way, or money may be taken; and what was pressed here is not taken up by
+/// itself.
 #[test]
 fn n1_whoever_pressed_here_or_is_offered_nothing_gets_the_page_as_it_is_now() {
-    for mut visit in [Visit::new(Stage::Ready), heard_of_a_decline()] {
+    for mut visit in [Visit::new(Stage::Ready), heard_of(Processing), heard_of(Declined)] {
         assert_eq!(visit.handle(behind(Declined)), [Command::AskOffer]);
         assert_eq!(visit.handle(Event::Offered(Ok(None))), [Command::Reload]);
     }
+    for state in [IntentState::NeedsReview, Processing, Succeeded] {
+        assert_eq!(heard_of(Declined).handle(behind(state)), [Command::Reload], "{state:?}");
+    }
+    assert!(!heard_of(Succeeded).keeps_card());
     let mut pressed = submitting();
     pressed.handle(Event::Replied(Reply::Seen(with_last4(Declined, "4444"))));
     assert_eq!(pressed.handle(behind(Declined)), [Command::Reload]);
+    assert_eq!(pressed.handle(Event::Offered(Ok(Some(offer(2, "1500.00"))))), []);
     let mut sent = Visit::new(Stage::Ready);
     sent.open(Past::Begun);
     assert_eq!(sent.handle(behind(Declined)), [Command::Reload]);

@@ -118,6 +118,7 @@ impl Engine {
         }
         // Read it is, whoever has to be read besides: so no two wait for each other. Their gates hold what would go out from here.
         let swept = self.swept(row, time.now, Swept { too_soon_ms, ..swept }).await?;
+        self.ask_about_replaced(&reading).await?;
         Ok(Swept { complete: swept.complete && swept.waits_for == 0, ..swept })
     }
 
@@ -133,7 +134,9 @@ impl Engine {
         let strangers = row.gated_from.map_or(Strangers::None, |gap| Strangers::Forgotten(forgotten(gap)));
         let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
         let swept = self.sweep_from(&mut reading, &row).await?;
-        self.swept(row, time.now, Swept { too_soon_ms, ..swept }).await
+        let swept = self.swept(row, time.now, Swept { too_soon_ms, ..swept }).await?;
+        self.ask_about_replaced(&reading).await?;
+        Ok(swept)
     }
 
     /// How far an account was read, and what time it is.
@@ -170,7 +173,6 @@ impl Engine {
         self.read(reading, Span { by: By::Taken, ..span }, &mut swept).await?;
         swept.complete &= self.sweep_refunds(reading.tenant, reading.account, span).await?;
         self.ask_about_waiting(reading).await?;
-        self.ask_about_replaced(reading).await?;
         if let Some(apart_ms) = swept.apart_ms {
             tell_apart(reading.account, apart_ms);
         }
@@ -371,10 +373,10 @@ impl Engine {
 }
 
 /// One row that this version cannot read, or whose seal does not open, must not hide the others, nor keep the gate down.
-fn passed_over(taken: Result<(), EngineError>, object: &ObjectId) -> Result<(), EngineError> {
+pub(crate) fn passed_over(taken: Result<(), EngineError>, object: &ObjectId) -> Result<(), EngineError> {
     match taken {
         Err(error @ (EngineError::Store(StoreError::Unreadable(_)) | EngineError::Sealed(_))) => {
-            tracing::error!(%object, %error, "what the listing says of this object cannot be written down; a person has to look");
+            tracing::error!(%object, %error, "what the provider says of this object cannot be written down; a person has to look");
             Ok(())
         }
         other => other,

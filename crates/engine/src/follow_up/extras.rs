@@ -12,7 +12,7 @@ use store::{
     Tenant,
 };
 
-use crate::{Engine, EngineError, observe::status_words};
+use crate::{Engine, EngineError, observe::status_words, sweep::passed_over};
 
 /// Most extras given back in one go.
 const EXTRAS_AT_ONCE: u32 = 1_000;
@@ -77,7 +77,15 @@ impl Engine {
             if !wanted || out_of_reach.holds(&charge) {
                 continue;
             }
-            let story = self.story(&charge.tenant, charge.intent).await?;
+            let story = match self.story(&charge.tenant, charge.intent).await {
+                Ok(story) => story,
+                // One that this version cannot read must not hide the others.
+                Err(error @ EngineError::Store(StoreError::Unreadable(_))) => {
+                    passed_over(Err(error), &charge.object)?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             if was_refund_tried(&story, &charge) || is_told(&story, Anomaly::OtherOrder) {
                 // Of what names another order, which it may be for, a person decides.
                 continue;
@@ -152,6 +160,7 @@ impl Engine {
         let own = self.story(&paying.tenant, paying.intent).await?;
         // That is told of the first charge alone.
         let was_reversed = !paying.extra && is_told(&own, Anomaly::Reversed);
+        let was_gone = was_reversed || paying.fate == Some(Fate::Returned) || came_back(&own, paying);
         let unasked = if paying.fate == Some(Fate::Returned) { Payer::Gone } else { Payer::OutOfReach };
         let Some((account, ..)) = self.account_of_charge(&own, paying).await? else {
             return Ok(unasked);
@@ -167,7 +176,7 @@ impl Engine {
                     if went_back(&seen) { Payer::Gone } else { Payer::Silent }
                 } else if let Some(doubt) = self.leaves(&account, paying).await {
                     doubt
-                } else if was_reversed {
+                } else if was_gone {
                     Payer::CameBack
                 } else if paying.amount != extra.amount || seen.amount != extra.amount {
                     Payer::OtherSum
@@ -248,7 +257,12 @@ pub(crate) fn went_back(seen: &Observation) -> bool {
 /// What shows that it did, or did not.
 pub(crate) fn fate_words(seen: &Observation) -> String {
     let given_back = if seen.given_back { ", and all of it was given back" } else { "" };
-    format!("object {} is {}{given_back}", seen.object, status_words(&seen.status))
+    format!("{}{}{given_back}", shown(&seen.object), status_words(&seen.status))
+}
+
+/// How words of what the provider shows of an object begin.
+fn shown(object: &ObjectId) -> String {
+    format!("object {object} is ")
 }
 
 /// What a refund of other money for its order rests on.
@@ -289,6 +303,12 @@ impl Payer {
 /// Whether the journal tells of that.
 pub(crate) fn is_told(story: &Story, anomaly: Anomaly) -> bool {
     story.journal.iter().any(|row| row.line.event == "anomaly" && row.line.evidence == anomaly.as_str())
+}
+
+/// Whether the journal tells that its money went back, and was there again.
+fn came_back(story: &Story, charge: &ChargeRecord) -> bool {
+    let shown = shown(&charge.object);
+    story.journal.iter().any(|row| row.line.event == "charge_came_back" && row.line.evidence.contains(&shown))
 }
 
 /// Whether a person opened this refund, by what the journal tells of its opening.

@@ -6,6 +6,7 @@ use planted::Fault;
 use providers::{Account, Reply};
 use store::{IntentRecord, OperationRecord, Resolution, Standing, StrangerRecord, Tenant};
 
+use super::passed_over;
 use crate::{Engine, EngineError, listing::OurTime, observe::status_words};
 
 /// Most strangers of an account that are asked about in a sweep.
@@ -157,7 +158,10 @@ impl Engine {
             };
             match seen.status {
                 ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture => {}
-                ObjectStatus::Succeeded => self.took_money(reading, stranger, seen).await?,
+                ObjectStatus::Succeeded => {
+                    let object = stranger.object.clone();
+                    passed_over(self.took_money(reading, stranger, seen).await, &object)?;
+                }
                 ObjectStatus::Ended(_) => {
                     let reason = format!("the provider: {}", status_words(&seen.status));
                     let object = stranger.object.clone();
@@ -171,16 +175,25 @@ impl Engine {
     }
 
     /// Charges in whose place a person let an extra pay: whether their money is there again, whatever day the provider dates it to. Then
-    /// the shopper paid twice (N5).
+    /// the shopper paid twice (N5). No gate waits for it.
     pub(super) async fn ask_about_replaced(&self, reading: &Reading<'_>) -> Result<(), EngineError> {
         let (tenant, id) = (reading.tenant.clone(), reading.id.clone());
+        let mut charges = self.store.replaced_charges(tenant, id, MOST_REPLACED).await?;
+        // Another one first each time: those that are not shown must not hide the others for ever.
+        let turn = usize::try_from(reading.time.now.0).unwrap_or(0) % charges.len().max(1);
+        charges.rotate_left(turn);
         let mut silent = 0;
-        for charge in self.store.replaced_charges(tenant, id, MOST_REPLACED).await? {
+        for charge in charges {
             match self.provider.query(reading.account, &charge.object).await {
-                Reply::Object(seen) => self.note_fate(&charge, &seen, "asked by the sweep").await?,
-                Reply::Unknown { .. } if silent < MOST_SILENT => silent += 1,
-                Reply::Unknown { .. } => break,
-                Reply::NotExecuted { .. } | Reply::Rejected { .. } => {}
+                Reply::Object(seen) => {
+                    passed_over(self.note_fate(&charge, &seen, "asked by the sweep").await, &charge.object)?;
+                }
+                Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. } => {
+                    silent += 1;
+                    if silent > MOST_SILENT {
+                        break;
+                    }
+                }
             }
         }
         Ok(())

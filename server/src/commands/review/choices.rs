@@ -43,7 +43,7 @@ pub(super) async fn of_payment(engine: &Engine, intent: &IntentRecord, story: &S
     }
     let gone = ChargeRecord::paying(&story.charges).is_some_and(ChargeRecord::went_back);
     for charge in story.charges.iter().filter(|charge| charge.is_open_extra()) {
-        if charge.left_minor() <= 0 {
+        if charge.reserved_minor > 0 {
             choices.note(&format!(
                 "{} is being given back: nothing can be said of it until that refund is over, or waits for a person itself.",
                 charge.object

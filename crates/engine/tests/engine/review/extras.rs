@@ -10,7 +10,7 @@ use crate::{
     follow_ups::{ask, finish},
     merchant::tenant,
     scenarios,
-    world::{DAY, Offer, World, rub},
+    world::{DAY, HOUR, Offer, World, rub},
 };
 
 scenarios! {
@@ -39,8 +39,12 @@ pub async fn sweeps(world: &World, engine: &Engine) {
 /// An order that was charged twice: what paid, and the extra.
 pub async fn charged_twice(world: &World, engine: &Engine) -> (Offer, ObjectId, ObjectId) {
     engine.start().await.unwrap();
+    charged_twice_for(world, engine, "1").await
+}
+
+async fn charged_twice_for(world: &World, engine: &Engine, order: &str) -> (Offer, ObjectId, ObjectId) {
     world.bank.next([Fault::LoseAnswer]);
-    let offer = world.paying(engine, "1").await;
+    let offer = world.paying(engine, order).await;
     world.bank.forget_keys();
     world.settle(engine).await;
     sweeps(world, engine).await;
@@ -315,20 +319,36 @@ async fn n5_once_what_had_paid_is_there_again_what_was_kept_is_an_extra_again(wo
     done(resolve(&engine, &extra, Verdict::RefundExtra).await);
 }
 
-/// The provider lists it neither as made nor as taken since.
+/// The provider lists it neither as made nor as taken since. Others like it, which it does not show at all, do not hide it.
 async fn n5_what_had_paid_and_is_there_again_is_found_whatever_day_it_is_dated_to(world: World) {
     let engine = world.engine();
-    let (offer, paying, extra) = charged_twice(&world, &engine).await;
-    takes_back(&world, &paying);
-    done(resolve(&engine, &extra, keep(&extra)).await);
+    engine.start().await.unwrap();
+    let mut kept = Vec::new();
+    for order in ["1", "2", "3", "4"] {
+        let (offer, paying, extra) = charged_twice_for(&world, &engine, order).await;
+        takes_back(&world, &paying);
+        done(resolve(&engine, &extra, keep(&extra)).await);
+        kept.push((offer, paying, extra));
+    }
     world.clock.advance(5 * DAY);
     sweeps(&world, &engine).await;
+    let (offer, paying, extra) = kept.remove(0);
     assert_eq!((pays(&world, &offer).await, waiting(&engine).await.len()), (extra.clone(), 0));
+
     world.clock.advance(5 * DAY);
     world.bank.moves_object(&paying, ObjectStatus::Succeeded);
-    world.bank.next_query(Fault::LoseAnswer);
+    for (_, gone, extra) in &kept {
+        world.bank.renames(gone, &ObjectId::parse(format!("no-{extra}")).unwrap());
+    }
+    for _ in &kept {
+        world.clock.advance(HOUR + 1);
+        sweeps(&world, &engine).await;
+    }
+    world.clock.advance(HOUR + 1);
     sweeps(&world, &engine).await;
-    assert_eq!(fate(&world, &offer, &paying).await, Some(Fate::Returned), "silence says nothing");
-    sweeps(&world, &engine).await;
+    assert_eq!(fate(&world, &offer, &paying).await, None, "each is the first in its turn");
+    for (_, gone, extra) in &kept {
+        world.bank.renames(&ObjectId::parse(format!("no-{extra}")).unwrap(), gone);
+    }
     assert_eq!((pays(&world, &offer).await, waiting(&engine).await), (paying, vec![extra.to_string()]));
 }

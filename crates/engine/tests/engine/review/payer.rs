@@ -24,6 +24,8 @@ scenarios! {
     n5_an_extra_that_is_on_its_way_back_does_not_pay,
     n5_one_object_that_is_forbidden_and_a_listing_that_fails_are_no_closed_account,
     n5_an_extra_of_a_closed_account_pays_by_evidence,
+    n5_what_was_given_back_and_is_there_again_is_a_persons_matter,
+    n5_what_a_person_said_to_be_gone_and_the_provider_shows_is_a_persons_matter,
     n5_an_extra_of_a_closed_account_does_not_pay_while_another_one_is_silent_about_what_paid,
     n5_what_the_setting_opened_is_not_sent_once_nobody_can_ask_about_what_paid,
     n5_what_a_person_opened_is_sent_though_nobody_can_ask_about_what_paid,
@@ -108,6 +110,39 @@ async fn n5_an_extra_of_a_closed_account_pays_by_evidence(world: World) {
     done(resolve(&engine, &extra, Word(keep(&extra), Some("the account's statement"))).await);
     world.bank.every(None);
     assert_eq!((fate(&world, &offer, &extra).await, waiting(&engine).await.len()), (Some(Fate::Kept), 0));
+}
+
+async fn n5_what_was_given_back_and_is_there_again_is_a_persons_matter(world: World) {
+    let engine = world.engine();
+    let (offer, paying, extra) = charged_twice(&world, &engine).await;
+    let refund = world.bank.gives_back_by_hand(&paying, rub("1500.00"), RefundStatus::Succeeded);
+    sweeps(&world, &engine).await;
+    assert_eq!(fate(&world, &offer, &paying).await, Some(Fate::Returned));
+    let code = "insufficient_funds".to_owned();
+    world.bank.moves_refund_by_hand(&refund, RefundStatus::Canceled { code });
+    world.merchants.put(MerchantRecord { refund_extras: true, ..world.merchant().await });
+    for _ in 0..2 {
+        assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
+    }
+    assert_eq!(waiting(&engine).await, [extra.to_string()]);
+}
+
+/// A chargeback, say, which the provider does not show: whoever kept the extra for it may be right, so no setting gives it back.
+async fn n5_what_a_person_said_to_be_gone_and_the_provider_shows_is_a_persons_matter(world: World) {
+    let engine = world.engine();
+    let (offer, paying, extra) = charged_twice(&world, &engine).await;
+    world.bank.every(Some(Fault::Unauthorized));
+    done(resolve(&engine, &extra, Word(keep(&extra), Some("the account's statement"))).await);
+    assert_eq!(fate(&world, &offer, &paying).await, Some(Fate::Returned));
+    world.bank.every(None);
+    world.merchants.put(MerchantRecord { refund_extras: true, ..world.merchant().await });
+    sweeps(&world, &engine).await;
+    assert_eq!(
+        (fate(&world, &offer, &paying).await, waiting(&engine).await),
+        (None, vec![extra.to_string()])
+    );
+    assert_eq!(engine.refund_extras(&mut OutOfReach::default()).await.unwrap(), 0);
+    done(resolve(&engine, &extra, Verdict::RefundExtra).await);
 }
 
 /// What paid lies elsewhere, where nobody turns us away.
