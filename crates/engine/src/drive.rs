@@ -240,7 +240,8 @@ impl Engine {
     pub(crate) fn is_evidence(&self, claimed: &Claimed, listing: &SharedListing) -> bool {
         let operation = &claimed.operation;
         let life_ms = self.settings.token_life_ms + self.settings.token_margin_ms;
-        let seen_dead = operation.absent_since.is_some()
+        let seen_dead = planted::is(Fault::AbsenceNotLived)
+            || operation.absent_since.is_some()
             || self.memory.unresolved.known_ms(operation.id, listing.moments) >= life_ms;
         let dead = seen_dead && listing.began >= self.tokens_dead_at(claimed);
         self.provider.proves_absence()

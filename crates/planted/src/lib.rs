@@ -23,24 +23,28 @@ mod chosen {
     use super::Fault;
 
     /// A bit for each fault, of the whole process.
-    static CHOSEN: AtomicU64 = AtomicU64::new(0);
+    static CHOSEN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
-    const _: () = assert!(Fault::ALL.len() <= u64::BITS as usize);
+    const _: () = assert!(Fault::ALL.len() <= CHOSEN.len() * u64::BITS as usize);
 
     /// Chooses these faults, in place of those chosen before; none with an empty slice. To be called while nothing runs.
     pub fn choose(faults: &[Fault]) {
-        let bits = faults.iter().fold(0, |bits, fault| bits | bit(*fault));
-        CHOSEN.store(bits, Ordering::Relaxed);
+        for (at, word) in CHOSEN.iter().enumerate() {
+            let of_it = faults.iter().filter(|fault| place(**fault).0 == at);
+            word.store(of_it.fold(0, |bits, fault| bits | place(*fault).1), Ordering::Relaxed);
+        }
     }
 
     /// Whether this fault was chosen.
     #[inline(always)]
     pub fn is(fault: Fault) -> bool {
-        CHOSEN.load(Ordering::Relaxed) & bit(fault) != 0
+        let (word, bit) = place(fault);
+        CHOSEN[word].load(Ordering::Relaxed) & bit != 0
     }
 
-    const fn bit(fault: Fault) -> u64 {
-        1 << fault as u64
+    /// Its word, and its bit there.
+    const fn place(fault: Fault) -> (usize, u64) {
+        (fault as usize / u64::BITS as usize, 1 << (fault as u32 % u64::BITS))
     }
 }
 

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use payment::StateName;
-use store::Rows;
 
 use crate::{
-    bank::{Object, Status},
+    bank::Status,
     check::Broken,
     desk::Call,
     events::{Event, Tick},
@@ -14,12 +13,9 @@ use crate::{
     page,
     task::Job,
     time::{HOUR, MINUTE, SECOND},
-    wire,
     world::{GAP_MS, LEASE_MS, OnItsWay, Stops, World, mix},
 };
 
-/// How much earlier than the last sign of life a listing begins, ms: a token's life and its margin.
-const OVERLAP_MS: i64 = 70 * MINUTE;
 /// How far the database's clock is set ahead of the time, ms: right, by minutes, and by hours.
 const DATABASE_AHEAD_MS: [i64; 5] = [0, 5 * MINUTE, -5 * MINUTE, 2 * HOUR, -2 * HOUR];
 /// How far the bank's clock is ahead of the time, ms: right, within the hour that listings reach further, and beyond it.
@@ -29,7 +25,7 @@ const BANK_AHEAD_MS: [(i64, i64); 5] =
 const NOT_BY_HOURS: usize = 3;
 /// How late listings show what was made, ms: less than the time for which a send is on its way, than the time between two listings, and
 /// than both this and the margin after a token's death.
-const LAG_MS: [i64; 3] = [20 * SECOND, 4 * MINUTE, 14 * MINUTE];
+pub(crate) const LAG_MS: [i64; 3] = [20 * SECOND, 4 * MINUTE, 14 * MINUTE];
 
 /// Minutes, for a story.
 fn minutes(ms: i64) -> String {
@@ -200,21 +196,23 @@ impl World {
                 self.person_decides().map(drop)
             }
             Event::ChangeAccount => self.change_account(),
-            Event::Stranger(order) => {
-                self.meets(Fault::StrangerPays);
-                let (tenant, order) = page::order(&self.size, order);
-                let account = self.merchants.account_of(&tenant);
-                self.story.tell(|| format!("somebody else pays {order} in the account {account}"));
-                let amount = page::amount(false);
-                let index = self.bank.stranger_pays(&account, &order, amount, self.time.real());
-                self.announce(index);
+            Event::Stranger(order, status) => {
+                self.stranger(order, status);
+                Ok(())
+            }
+            Event::TakePart(index) => {
+                self.take_part(index);
+                Ok(())
+            }
+            Event::GiveBack(index) => {
+                self.give_back(index);
                 Ok(())
             }
         }
     }
 
     /// A fault happens by itself.
-    fn meets(&mut self, fault: Fault) {
+    pub(crate) fn meets(&mut self, fault: Fault) {
         self.size.rates.spend(fault);
         self.note(fault);
     }
@@ -266,8 +264,7 @@ impl World {
             let age_ms = now.since_ms(request.left_at);
             let forgotten = restored_at.is_some_and(|at| request.left_at <= at) && age_ms > LEASE_MS;
             let refund = matches!(way, OnItsWay::ToBank(_, Call::SendRefund(_)));
-            // Nobody knows any more when its token dies.
-            let undated = set_at.is_some_and(|at| request.left_at <= at.plus_ms(LEASE_MS));
+            let undated = refund && set_at.is_some_and(|at| request.left_at <= at.plus_ms(LEASE_MS));
             !(forgotten || undated && age_ms > LAG_MS[1] || refund && age_ms > HOUR)
         });
     }
@@ -336,56 +333,14 @@ impl World {
     }
 
     /// A server starts with another account in its configuration; the others learn it from the database.
-    fn change_account(&mut self) -> Result<(), Broken> {
+    pub(crate) fn change_account(&mut self) -> Result<(), Broken> {
         self.meets(Fault::AccountChanged);
         self.story.tell(|| "the merchant takes another account, and a server starts anew".to_owned());
         self.kill(0);
         self.pass(SECOND);
         self.merchants.change_account();
         self.checker.moved = true;
+        self.behind = false;
         self.boot(0)
-    }
-
-    fn restore(&mut self, rows: Arc<Rows>) -> Result<(), Broken> {
-        self.meets(Fault::Restored);
-        for node in 0..self.nodes.len() {
-            self.kill(node);
-        }
-        // One that is younger than the gap would pass the gate: docs/operations.md says so.
-        let age_ms = rows.heartbeat.map_or(0, |beat| self.time.now().since_ms(beat));
-        if age_ms.abs() <= GAP_MS {
-            self.pass(GAP_MS + SECOND - age_ms);
-        }
-        self.story.tell(|| "every server is dead; the backup is restored".to_owned());
-        self.bring_back(rows);
-        self.tabs.iter_mut().for_each(|tab| tab.shown = None);
-        self.bank.lag_ms = self.bank.lag_ms.min(LAG_MS[0]);
-        self.look()?;
-        for object in &self.bank.objects {
-            if self.is_told_no_more(object) {
-                self.checker.cannot_know(&object.id);
-            }
-        }
-        self.checker.restored(&self.rows, &self.time)
-    }
-
-    /// Whether a payment came back to life, and a copy that was just restored is not told: what announced it is gone with the rows that
-    /// heard of it, and the listing of the gap begins after it was made.
-    fn is_told_no_more(&self, object: &Object) -> bool {
-        let alive_until = self.rows.heartbeat;
-        let own = self.rows.sweeps.values().filter(|row| row.account.as_str() == object.account);
-        let read_from = own.filter_map(|row| {
-            let gap = alive_until.or(row.gated_from)?;
-            Some(gap.min(row.swept_until).plus_ms(-OVERLAP_MS))
-        });
-        let announces = |way: &OnItsWay| {
-            let OnItsWay::Notice(body, _) = way else { return false };
-            wire::read_notice(body).is_some_and(|notice| notice.object == object.id)
-        };
-        let mut inbox = self.rows.inbox.values();
-        object.fickle
-            && read_from.min().is_some_and(|from| object.dated_at < from)
-            && !self.on_its_way.iter().any(announces)
-            && !inbox.any(|notice| notice.said.object == object.id && notice.state.wake_at().is_some())
     }
 }

@@ -61,8 +61,12 @@ pub(crate) enum Event {
     Decide(usize),
     /// The bank changes its mind about one.
     ChangeMind(usize),
-    /// Somebody else takes money for an order.
-    Stranger(usize),
+    /// Somebody else takes money for an order, or holds it.
+    Stranger(usize, Status),
+    /// Support takes a part of what somebody else holds.
+    TakePart(usize),
+    /// Support gives all of a payment back.
+    GiveBack(usize),
     /// The shop wants something done with what a payment took or holds.
     FollowUp(IntentId),
     /// A person looks at what stands before him.
@@ -252,6 +256,8 @@ impl World {
         for (index, object) in self.bank.objects.iter().enumerate() {
             match object.status {
                 Status::Slow => add(Event::Decide(index), 40),
+                // What support gave back nobody takes back.
+                Status::Succeeded if self.bank.returned_by_hand(&object.id) > 0 => {}
                 Status::Succeeded | Status::Declined | Status::Expired | Status::Canceled => {
                     add(Event::ChangeMind(index), rates(Fault::ChangesItsMind, 20));
                 }
@@ -261,7 +267,10 @@ impl World {
         // Before a server has ever been alive the account is nobody's.
         let known = self.rows.heartbeat.is_some();
         for order in 0..self.size.orders {
-            add(Event::Stranger(order), if known { rates(Fault::StrangerPays, 30) } else { 0 });
+            add(
+                Event::Stranger(order, Status::Succeeded),
+                if known { rates(Fault::StrangerPays, 30) } else { 0 },
+            );
         }
         add(Event::ChangeAccount, rates(Fault::AccountChanged, 20));
         // An account is met by a clock that is right, and so is the gap after a restore.
@@ -281,6 +290,29 @@ impl World {
             Some(ref rows) => {
                 let old = rows.heartbeat.is_some_and(|beat| self.time.now().since_ms(beat) > GAP_MS);
                 add(Event::Restore, if old { rate * 4 } else { rate });
+            }
+        }
+        for order in 0..self.size.orders {
+            add(
+                Event::Stranger(order, Status::Held),
+                if known { rates(Fault::StrangerHolds, 30) } else { 0 },
+            );
+        }
+        for (index, object) in self.bank.objects.iter().enumerate() {
+            match object.status {
+                Status::Held if object.intent.is_none() => {
+                    add(Event::TakePart(index), rates(Fault::PartTaken, 8));
+                }
+                Status::Succeeded if !self.bank.gave_all_back(object) => {
+                    add(Event::GiveBack(index), rates(Fault::GivenBack, 20));
+                }
+                Status::Pending
+                | Status::Slow
+                | Status::Held
+                | Status::Succeeded
+                | Status::Declined
+                | Status::Expired
+                | Status::Canceled => {}
             }
         }
     }

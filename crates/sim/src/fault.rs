@@ -74,6 +74,10 @@ faults! {
     LeaseEnds => "a lease ends in its holder's hands",
     TokenDies => "a card token dies before the result is known",
     LongSilence => "nothing happens for a day",
+    StrangerHolds => "somebody else holds money for the order",
+    PartTaken => "support takes a part of what somebody else holds",
+    GivenBack => "support gives all of a payment back",
+    OldConfiguration => "a copy starts with the account of then",
 }
 
 /// How often each happens, in a thousand chances; and how often it may still happen.
@@ -98,7 +102,7 @@ impl Rates {
             rates.left[*fault as usize] = u32::MAX;
         }
         // More often, and he would go back and forth between two.
-        rates.left[Fault::AccountChanged as usize] = 1;
+        rates.only_once(Fault::AccountChanged);
         rates
     }
 
@@ -130,6 +134,17 @@ impl Rates {
     /// How often each may still happen.
     pub fn left(&self) -> &[u32] {
         &self.left
+    }
+
+    /// It happens once at most.
+    pub fn only_once(&mut self, fault: Fault) {
+        self.left[fault as usize] = 1;
+    }
+
+    /// It may happen once more.
+    pub fn again(&mut self, fault: Fault) {
+        let left = &mut self.left[fault as usize];
+        *left = left.saturating_add(1);
     }
 
     /// It happened.

@@ -5,7 +5,7 @@ use payment::{CheckoutStatus, OperationKind, Timestamp};
 use store::{Lease, OperationRecord, Stage, SweepRow};
 
 use crate::{
-    bank::Status,
+    bank::{Object, Status},
     check::{Broken, waits_for_people},
     fault::Rates,
     task::Job,
@@ -51,6 +51,10 @@ impl World {
             self.settle_tasks()?;
         }
         self.time.set_ahead(0);
+        if self.behind {
+            self.change_account()?;
+            self.settle_tasks()?;
+        }
         let (mut swept_at, mut words, mut patience) = (None::<Timestamp>, 0, Patience::default());
         let mut looked = false;
         for _ in 0..MAX_ROUNDS {
@@ -200,8 +204,16 @@ impl World {
 
     fn bank_decides(&mut self) {
         for index in 0..self.bank.objects.len() {
-            if self.bank.objects[index].status == Status::Slow {
-                self.object_moves(index, Status::Succeeded);
+            let Object { status, intent, .. } = self.bank.objects[index];
+            match status {
+                Status::Slow => self.object_moves(index, Status::Succeeded),
+                Status::Held if intent.is_none() => self.object_moves(index, Status::Canceled),
+                Status::Pending
+                | Status::Held
+                | Status::Succeeded
+                | Status::Declined
+                | Status::Expired
+                | Status::Canceled => {}
             }
         }
     }

@@ -34,6 +34,12 @@ pub enum Worlds {
     Moving,
     /// Two servers with a bank that takes another sum.
     Mistaken,
+    /// Two servers, others who hold and take money for their orders, and support with the bank's dashboard before it.
+    Supported,
+    /// Two servers whose database's clock is set.
+    Set,
+    /// One server whose backup is from before its merchant took another account.
+    Returning,
     /// Two servers, two tabs, one checkout; each seed draws its own faults.
     Small,
 }
@@ -117,6 +123,9 @@ pub fn world_of(worlds: Worlds, mut choices: Choices, tells: bool) -> World {
         Worlds::Restoring => Size::restoring(),
         Worlds::Moving => Size::moving(),
         Worlds::Mistaken => Size::mistaken(),
+        Worlds::Supported => Size::supported(),
+        Worlds::Set => Size::set(),
+        Worlds::Returning => Size::returning(),
         Worlds::Small => Size::small(&mut choices),
     };
     World::in_memory(size, choices, tells)

@@ -136,6 +136,12 @@ pub(crate) fn follow_up(world: &mut World, intent: IntentId) -> Result<(), Broke
     world.spawn(node, Job::FollowUp { tenant, intent, kind, amount })
 }
 
+/// What support takes of a hold: what an order costs of one that is dear, less of another.
+pub(crate) fn most_of(held: Money) -> Money {
+    let less = amount(true).minor() - amount(false).minor();
+    Money::from_minor(held.minor() - less, held.currency()).unwrap_or(held)
+}
+
 /// Two of these are less than what an order costs, three are more.
 fn part() -> Money {
     let whole = amount(false);

@@ -18,8 +18,11 @@ impl World {
         if let Some(stranger) = stranger {
             let object = self.bank.objects.iter().find(|object| object.id == stranger.object)?;
             let verdict = match object.status {
-                Status::Succeeded => Verdict::Charged(stranger.object.clone()),
-                Status::Pending
+                Status::Succeeded if !self.bank.gave_all_back(object) => {
+                    Verdict::Charged(stranger.object.clone())
+                }
+                Status::Succeeded
+                | Status::Pending
                 | Status::Slow
                 | Status::Held
                 | Status::Declined
@@ -62,7 +65,7 @@ impl World {
             Task::Pay => (operation.intent.to_string(), self.truth_of(operation.intent)),
             Task::FollowUp(follow_up) if follow_up.kind == OperationKind::Refund => {
                 let mut refunds = self.bank.refunds.iter();
-                let refund = refunds.find(|refund| refund.operation == operation.id);
+                let refund = refunds.find(|refund| refund.operation == Some(operation.id));
                 let done = refund.map(|refund| Verdict::Executed(refund.id.clone()));
                 (operation.id.to_string(), done.unwrap_or(Verdict::NotExecuted))
             }
@@ -77,7 +80,8 @@ impl World {
 
     fn truth_of(&self, intent: IntentId) -> Verdict {
         let took = |object: &&crate::bank::Object| {
-            object.intent == Some(intent) && object.status == Status::Succeeded
+            let kept = object.status == Status::Succeeded && !self.bank.gave_all_back(object);
+            object.intent == Some(intent) && kept
         };
         let object = self.bank.objects.iter().find(took);
         object.map_or(Verdict::NotCharged, |object| Verdict::Charged(object.id.clone()))

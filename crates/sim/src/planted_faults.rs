@@ -24,8 +24,15 @@ pub struct Hunted {
 /// Histories that are played in all worlds before more are played in the first.
 const ROUND: u64 = 20_000;
 /// How much of a round is played in each world, in percent: what shows only after a restore shows seldom.
-const SHARES: [(Worlds, u64); 4] =
-    [(Worlds::Drawn, 20), (Worlds::Restoring, 60), (Worlds::Moving, 10), (Worlds::Mistaken, 10)];
+const SHARES: [(Worlds, u64); 7] = [
+    (Worlds::Drawn, 20),
+    (Worlds::Supported, 8),
+    (Worlds::Set, 12),
+    (Worlds::Returning, 8),
+    (Worlds::Moving, 6),
+    (Worlds::Mistaken, 6),
+    (Worlds::Restoring, 40),
+];
 
 /// Hunts each of them, with at most so many histories.
 pub fn hunt(faults: &[Fault], most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hunted> {

@@ -72,6 +72,9 @@ pub fn prove(seeds: u64, from: u64, long: bool, crashes: u64) -> bool {
         (Worlds::Restoring, "one server whose backups are restored"),
         (Worlds::Moving, "two servers of a merchant who takes another account"),
         (Worlds::Mistaken, "two servers with a bank that takes another sum"),
+        (Worlds::Supported, "two servers, strangers and support"),
+        (Worlds::Set, "two servers whose database's clock is set"),
+        (Worlds::Returning, "one server whose backup is from before a change of account"),
     ] {
         let began = now();
         let told = play_all(worlds, from..from.saturating_add(seeds / OVER_SQLITE), THREADS, false);

@@ -107,7 +107,7 @@ impl World {
             }
         };
         if self.desk.take_wrote() && self.look()? {
-            self.checker.after_a_write(&self.rows, self.time.now())?;
+            self.checker.after_a_write(&self.rows, &self.time)?;
         }
         let Some(done) = done else { return Ok(()) };
         let task = self.tasks.remove(index);

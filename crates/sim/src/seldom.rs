@@ -9,7 +9,9 @@ pub const ENOUGH: u64 = 200_000;
 
 /// Whether a fault is not asked for in a state of the newest intent.
 pub fn is_seldom(fault: Fault, state: &str) -> bool {
-    let elsewhere = [Fault::AccountChanged, Fault::TakesAnotherSum].contains(&fault);
+    let elsewhere =
+        [Fault::AccountChanged, Fault::TakesAnotherSum, Fault::PartTaken, Fault::OldConfiguration]
+            .contains(&fault);
     elsewhere || SELDOM.iter().any(|(seldom, states)| seldom.contains(&fault) && states.contains(&state))
 }
 

@@ -85,6 +85,27 @@ impl Size {
         Self { nodes: 2, tabs: 2, rates: Rates::often(&often), ..Self::restoring() }
     }
 
+    /// Two servers of a merchant who has his extras given back, others who hold and take money for his orders, and support.
+    pub fn supported() -> Self {
+        let others = [Fault::StrangerHolds, Fault::PartTaken, Fault::GivenBack, Fault::StrangerPays];
+        let ours = [Fault::AnswerLost, Fault::ChangesItsMind, Fault::LongSilence, Fault::NoticeLost];
+        let rates = Rates::often(&[&others[..], &ours[..]].concat());
+        Self { nodes: 2, tabs: 2, refund_extras: true, lively: true, rates, ..Self::restoring() }
+    }
+
+    /// Two servers whose database's clock is set again and again while requests are late.
+    pub fn set() -> Self {
+        let rates = Rates::often(&[Fault::DatabaseClockSet, Fault::RequestLate, Fault::PageAnswerLost]);
+        Self { nodes: 2, tabs: 1, rates, ..Self::restoring() }
+    }
+
+    /// One server of a merchant who takes another account once, and whose backup is from before.
+    pub fn returning() -> Self {
+        let mut rates = Rates::often(&[Fault::AccountChanged, Fault::Restored, Fault::OldConfiguration]);
+        rates.only_once(Fault::AccountChanged);
+        Self { lively: true, tabs: 2, steps: 160, rates, ..Self::restoring() }
+    }
+
     /// Two servers, two tabs, one checkout: the world whose speed is measured.
     pub fn small(choices: &mut Choices) -> Self {
         let rates = Rates::drawn(choices);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::Delivery;
 use payment::StateName;
 use providers::Reply;
-use store::Tenant;
+use store::{ChargeRecord, Fate, StrangerRecord, Tenant};
 
 use crate::{
     bank::Status,
@@ -15,6 +15,7 @@ use crate::{
     merchants, page,
     task::Job,
     time::SECOND,
+    wire,
     world::{OnItsWay, World},
 };
 
@@ -53,7 +54,7 @@ impl World {
     pub(crate) fn object_moves(&mut self, index: usize, to: Status) {
         let id = self.bank.objects[index].id.clone();
         self.story.tell(|| format!("at the bank {id} becomes {to:?}"));
-        self.bank.moves(index, to, self.time.now());
+        self.bank.moves(index, to, self.time.real());
         self.announce(index);
     }
 
@@ -88,6 +89,9 @@ impl World {
             format!("server {node} sends {} to the bank{fault}", call.name())
         });
         self.tasks[index].lost = Some(call.instead(Fault::AnswerLost));
+        if let (Call::Send(request), true) = (&call, fault != Some(Fault::NotSent)) {
+            self.checker.leaves(request);
+        }
         let answer = match fault {
             Some(Fault::RequestLate) => {
                 self.on_its_way.push(OnItsWay::ToBank(Some(id), call));
@@ -112,7 +116,9 @@ impl World {
             }
             Some(fault @ (Fault::WrongSum | Fault::WrongOwner)) => {
                 let answer = self.bank_does(&call)?;
-                if self.is_over(&answer) { answer } else { self.mixed_up(answer, fault) }
+                let answer = if self.is_over(&answer) { answer } else { self.mixed_up(answer, fault) };
+                self.bank.remember(&answer);
+                answer
             }
             Some(fault) => {
                 self.bank_does(&call)?;
@@ -135,10 +141,17 @@ impl World {
         }
     }
 
-    /// Whether an answer is about an intent that is over, or that stands before a person. Money that comes after the end, and money that
-    /// a person confirms, is written down as the bank shows it: there is nobody any more who would ask a second time.
+    /// Whether an answer is about an intent that is over, or that stands before a person; about a charge; or about what somebody else
+    /// holds. Money that comes after the end, and money that a person confirms, is written down as the bank shows it: there is nobody any
+    /// more who would ask a second time.
     fn is_over(&self, answer: &BankAnswer) -> bool {
         let BankAnswer::Payment(Reply::Object(seen)) = answer else { return false };
+        let held = |row: &StrangerRecord| row.object == seen.object && !row.took_money;
+        if self.rows.charges.values().any(|charge| charge.object == seen.object)
+            || self.rows.strangers.values().any(held)
+        {
+            return true;
+        }
         let mut intents = self.rows.intents.values();
         intents.any(|intent| {
             let over = intent.state.is_terminal() || intent.state.name() == StateName::NeedsReview;
@@ -150,7 +163,7 @@ impl World {
     pub(crate) fn bank_does(&mut self, call: &Call) -> Result<BankAnswer, Broken> {
         let now = self.time.real();
         if let Call::Send(request) | Call::SendRefund(request) = call {
-            self.checker.on_arrival(&self.rows, request)?;
+            self.checker.on_arrival(&self.rows, &self.bank, request)?;
         }
         let before: Vec<_> = self.bank.objects.iter().map(|object| object.status).collect();
         let refunds = self.bank.refunds.len();
@@ -218,8 +231,8 @@ impl World {
                 });
                 match fault {
                     Some(Fault::NoticeLost) => {
-                        // What it had announced otherwise it announces until somebody has heard it.
-                        if self.bank.is_fickle(&body) {
+                        // What it had announced otherwise it announces until somebody has heard it, but for what each sweep asks about.
+                        if self.bank.is_fickle(&body) && !self.is_replaced(&body) {
                             self.on_its_way.push(OnItsWay::Notice(body, tries));
                         }
                         return Ok(());
@@ -235,6 +248,17 @@ impl World {
                 self.spawn(node, Job::Accept { tenant, body, tries })
             }
         }
+    }
+
+    /// Whether a notification is about a charge in whose place an extra pays.
+    fn is_replaced(&self, body: &[u8]) -> bool {
+        let Some(notice) = wire::read_notice(body) else { return false };
+        let mut charges = self.rows.charges.values();
+        let about = charges.find(|charge| charge.object == notice.object);
+        about.filter(|charge| charge.fate == Some(Fate::Returned)).is_some_and(|charge| {
+            let kept = |row: &ChargeRecord| row.checkout == charge.checkout && row.fate == Some(Fate::Kept);
+            self.rows.charges.values().any(kept)
+        })
     }
 
     /// Whom the bank tells: the merchant of the account, or one of those who share it. Of what was over, him whose payment it is: nobody

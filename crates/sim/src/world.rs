@@ -132,6 +132,8 @@ pub struct World {
     pub(crate) on_its_way: Vec<OnItsWay>,
     pub(crate) bank: Bank,
     pub(crate) merchants: Merchants,
+    /// Whether servers run with the configuration of a backup: that of today follows.
+    pub(crate) behind: bool,
     pub(crate) vault: Arc<Vault>,
     pub(crate) next_task: u32,
     pub(crate) events: Vec<(Event, u32)>,
@@ -203,6 +205,7 @@ impl World {
             on_its_way: Vec::new(),
             bank: Bank::new(size.periods),
             merchants,
+            behind: false,
             vault,
             next_task: 0,
             events: Vec::new(),

@@ -1,6 +1,7 @@
 //! Money that no payment of ours asked for: it pays the order it names, or is none of ours.
 
 use payment::{CheckoutStatus, Money, ObjectStatus, Observation, OrderId, Timestamp};
+use planted::Fault;
 use providers::{Account, Reply};
 use store::{Change, Charge, CheckoutRecord, IntentRecord, LookOf, Looking, Resolution, StrangerRecord};
 
@@ -195,10 +196,15 @@ impl Engine {
         };
         let (account, _) = self.current_account(&stranger.tenant).await?;
         let (amount, why) = match self.provider.query(&account, &stranger.object).await {
-            Reply::Object(seen) => match pays_nothing(&seen, &checkout, grounds) {
-                Some(words) => return Ok(Err(words)),
-                None => (seen.amount, String::new()),
-            },
+            Reply::Object(mut seen) => {
+                if planted::is(Fault::LinkedUnasked) {
+                    seen.amount = stranger.amount;
+                }
+                match pays_nothing(&seen, &checkout, grounds) {
+                    Some(words) => return Ok(Err(words)),
+                    None => (seen.amount, String::new()),
+                }
+            }
             reply @ (Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. }) => {
                 if let Some(words) = self.unbelievable(stranger, &account, &reply, grounds).await? {
                     return Ok(Err(words));

@@ -177,6 +177,9 @@ impl Engine {
     /// Charges in whose place a person let an extra pay: whether their money is there again, whatever day the provider dates it to. Then
     /// the shopper paid twice (N5). No gate waits for it.
     pub(super) async fn ask_about_replaced(&self, reading: &Reading<'_>) -> Result<(), EngineError> {
+        if planted::is(Fault::ReplacedNotAsked) {
+            return Ok(());
+        }
         let (tenant, id) = (reading.tenant.clone(), reading.id.clone());
         let mut charges = self.store.replaced_charges(tenant, id, MOST_REPLACED).await?;
         // Another one first each time: those that are not shown must not hide the others for ever.
@@ -226,7 +229,8 @@ impl Engine {
             self.store.resolve_stranger(stranger, resolution).await?;
         } else if waits_for.is_none() {
             // Of what was held a part may have been taken.
-            let taken = StrangerRecord { amount: seen.amount, took_money: true, ..stranger };
+            let amount = if planted::is(Fault::HoldKeepsItsSum) { stranger.amount } else { seen.amount };
+            let taken = StrangerRecord { amount, took_money: true, ..stranger };
             if self.store.stranger_took_money(taken.clone()).await? {
                 tell_taken(&taken);
             }

@@ -56,6 +56,8 @@ pub struct Object {
     pub dated_at: Timestamp,
     /// Whether the bank changed its mind about something that was over.
     pub fickle: bool,
+    /// Since when what it took does not lie there any more: it was taken back, or all given back.
+    pub gone_since: Option<Timestamp>,
 }
 
 impl Object {
@@ -139,8 +141,8 @@ pub struct Refund {
     pub id: ObjectId,
     /// In whose account.
     pub account: String,
-    /// Whose it says it is.
-    pub operation: OperationId,
+    /// Whose it says it is; none where support made it by hand.
+    pub operation: Option<OperationId>,
     /// Of which payment.
     pub payment: ObjectId,
     /// How much.
@@ -213,6 +215,8 @@ pub struct Bank {
     pub listed: Vec<Timestamp>,
     /// Which objects it was asked about, and when.
     pub asked: Vec<(ObjectId, Timestamp)>,
+    /// Payments whose money somebody was shown, who may have written it down.
+    pub shown_kept: Vec<ObjectId>,
     keys: BTreeMap<(String, ProviderKey), Known>,
     tokens: BTreeMap<String, Timestamp>,
     /// Objects are listed so long after they were made, ms.
@@ -249,6 +253,34 @@ impl Bank {
         now: Timestamp,
         fate: &mut dyn FnMut(&Order) -> Fate,
     ) -> BankAnswer {
+        let answer = self.answer(call, now, fate);
+        self.remember(&answer);
+        answer
+    }
+
+    /// Whose money was shown.
+    pub fn remember(&mut self, answer: &BankAnswer) {
+        match answer {
+            BankAnswer::Payment(Reply::Object(seen)) => self.was_shown(std::slice::from_ref(seen)),
+            BankAnswer::Payments(Page::Objects { objects, .. }) => self.was_shown(objects),
+            BankAnswer::Payment(
+                Reply::NotExecuted { .. } | Reply::Rejected { .. } | Reply::Unknown { .. },
+            )
+            | BankAnswer::Payments(Page::Failed { .. } | Page::TurnedAway)
+            | BankAnswer::Refund(_)
+            | BankAnswer::Refunds(_) => {}
+        }
+    }
+
+    fn was_shown(&mut self, all: &[Observation]) {
+        for seen in all.iter().filter(|seen| seen.status == ObjectStatus::Succeeded && !seen.given_back) {
+            if !self.shown_kept.contains(&seen.object) {
+                self.shown_kept.push(seen.object.clone());
+            }
+        }
+    }
+
+    fn answer(&mut self, call: &Call, now: Timestamp, fate: &mut dyn FnMut(&Order) -> Fate) -> BankAnswer {
         match call {
             Call::Send(request) => BankAnswer::Payment(self.send(request, now, fate)),
             Call::SendRefund(request) => BankAnswer::Refund(self.send_refund(request, now)),

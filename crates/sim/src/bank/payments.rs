@@ -83,13 +83,20 @@ impl Bank {
             made_at: now,
             dated_at: now.plus_ms(self.ahead_ms),
             fickle: false,
+            gone_since: None,
         });
         self.keep(request, Made::Payment(index), now);
         Reply::Object(self.shown(&self.objects[index]))
     }
 
-    /// Somebody else makes a payment in this account that names an order.
-    pub fn stranger_pays(&mut self, account: &str, order: &OrderId, amount: Money, now: Timestamp) -> usize {
+    /// Somebody else makes a payment in this account that names an order: it takes money, or holds it.
+    pub fn stranger_pays(
+        &mut self,
+        account: &str,
+        order: &OrderId,
+        (amount, status): (Money, Status),
+        now: Timestamp,
+    ) -> usize {
         let index = self.objects.len();
         self.objects.push(Object {
             id: object_id("object", index),
@@ -99,13 +106,21 @@ impl Bank {
             checkout: None,
             order: order.clone(),
             amount,
-            status: Status::Succeeded,
-            taken_at: Some(now.plus_ms(self.ahead_ms)),
+            status,
+            taken_at: (status == Status::Succeeded).then(|| now.plus_ms(self.ahead_ms)),
             made_at: now,
             dated_at: now.plus_ms(self.ahead_ms),
             fickle: false,
+            gone_since: None,
         });
         index
+    }
+
+    /// Support takes so much of what is held by hand, and lets go of the rest.
+    pub fn takes_part(&mut self, index: usize, amount: Money, now: Timestamp) {
+        let taken_at = Some(now.plus_ms(self.ahead_ms));
+        let object = &mut self.objects[index];
+        (object.status, object.taken_at, object.amount) = (Status::Succeeded, taken_at, amount);
     }
 
     fn end_hold(&mut self, request: &Request, id: &ObjectId, take: Option<Money>, now: Timestamp) -> Reply {
@@ -134,8 +149,11 @@ impl Bank {
     /// A payment goes on.
     pub fn moves(&mut self, index: usize, to: Status, now: Timestamp) {
         let object = &mut self.objects[index];
+        object.gone_since = (object.status == Status::Succeeded && to != Status::Succeeded).then_some(now);
         object.fickle |= object.status.is_over();
-        if to == Status::Succeeded {
+        // What it takes once more it dates anew, or not.
+        let dated_anew = object.taken_at.is_none() || index.is_multiple_of(2);
+        if to == Status::Succeeded && dated_anew {
             object.taken_at = Some(now.plus_ms(self.ahead_ms));
         }
         object.status = to;

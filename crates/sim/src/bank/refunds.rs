@@ -1,6 +1,6 @@
 //! Refunds: never more than was taken.
 
-use payment::{ObjectId, RefundObservation, RefundStatus, Timestamp};
+use payment::{Money, ObjectId, OperationId, RefundObservation, RefundStatus, Timestamp};
 use providers::{Account, Reply};
 
 use super::{Arrival, Bank, Made, Object, Refund, Status, not_found, object_id, rejected};
@@ -23,27 +23,48 @@ impl Bank {
         let Some(Asked::Refund { operation, payment, amount }) = wire::read(&request.body) else {
             return rejected("Unreadable");
         };
-        let Some(index) = self.position(&request.account, &payment) else { return not_found() };
-        let object = &self.objects[index];
+        let Some(of) = self.position(&request.account, &payment) else { return not_found() };
+        let object = &self.objects[of];
         if object.status != Status::Succeeded
             || self.returned(&payment) + amount.minor() > object.amount.minor()
         {
             self.keep(request, Made::Refusal, now);
             return rejected("More than was taken");
         }
+        let index = self.give_back(of, Some(operation), amount, now);
+        self.keep(request, Made::Refund(index), now);
+        Reply::Object(refund_shown(&self.refunds[index]))
+    }
+
+    /// So much of a payment is given back: by an operation of ours, or by hand. Which refund it is.
+    pub fn give_back(
+        &mut self,
+        of: usize,
+        operation: Option<OperationId>,
+        amount: Money,
+        now: Timestamp,
+    ) -> usize {
         let index = self.refunds.len();
+        let Object { account, id, .. } = &self.objects[of];
         self.refunds.push(Refund {
             id: object_id("refund", index),
-            account: request.account.id.clone(),
+            account: account.clone(),
             operation,
-            payment,
+            payment: id.clone(),
             amount,
             done: true,
             made_at: now,
             dated_at: now.plus_ms(self.ahead_ms),
         });
-        self.keep(request, Made::Refund(index), now);
-        Reply::Object(refund_shown(&self.refunds[index]))
+        let all = self.gave_all_back(&self.objects[of]);
+        self.objects[of].gone_since = all.then_some(now);
+        index
+    }
+
+    /// What was given back of a payment by hand, minor units.
+    pub fn returned_by_hand(&self, payment: &ObjectId) -> i64 {
+        let by_hand = self.refunds.iter().filter(|refund| refund.operation.is_none());
+        by_hand.filter(|refund| refund.payment == *payment).map(|refund| refund.amount.minor()).sum()
     }
 
     /// What was given back of a payment, or is about to be, minor units.
@@ -79,7 +100,7 @@ pub(super) fn refund_shown(refund: &Refund) -> RefundObservation {
         payment: refund.payment.clone(),
         status: if refund.done { RefundStatus::Succeeded } else { RefundStatus::Pending },
         amount: refund.amount,
-        operation: Some(refund.operation),
+        operation: refund.operation,
         created_at: Some(refund.dated_at),
     }
 }

@@ -1,14 +1,17 @@
 //! What must be true as something arrives at the bank, as an answer is given, and as a notification is acknowledged.
 
-use payment::IntentId;
-use store::{Answer, CheckoutRecord, IntentRecord, KeyUse, Rows, StrangerRecord, Task, Tenant};
+use payment::{IntentId, OperationKind};
+use store::{
+    Answer, ChargeRecord, CheckoutRecord, Fate, IntentRecord, KeyUse, OperationRecord, Rows, StrangerRecord,
+    Task, Tenant,
+};
 
 use super::{Broken, Checker, broken};
-use crate::{bank::Bank, desk::Request, wire};
+use crate::{bank::Bank, desk::Request, wire, world::LEASE_MS};
 
 impl Checker {
     /// 4, 5, 7: what arrives was written down before, comes with one key, one body, one account, and left in time.
-    pub fn on_arrival(&mut self, rows: &Rows, request: &Request) -> Result<(), Broken> {
+    pub fn on_arrival(&mut self, rows: &Rows, bank: &Bank, request: &Request) -> Result<(), Broken> {
         if self.restored.is_some_and(|at| request.left_at <= at) {
             // Written down in what is gone.
             return Ok(());
@@ -26,6 +29,7 @@ impl Checker {
             must!(4, self.restored.is_some(), "nobody wrote down what arrives: {request:?}");
             return Ok(());
         };
+        self.check_payer_of(rows, bank, operation, request)?;
         must!(4, operation.frozen.is_some() || self.restored.is_some(), "{} is not frozen", operation.id);
         let attempt = rows
             .attempts
@@ -73,6 +77,38 @@ impl Checker {
                 "{} left {since_ms:?} ms after its submit",
                 operation.id
             );
+        }
+        Ok(())
+    }
+
+    /// 15: an extra is given back by us only while the money that paid its order lies at the bank, or lay there a moment before the
+    /// request left.
+    fn check_payer_of(
+        &self,
+        rows: &Rows,
+        bank: &Bank,
+        operation: &OperationRecord,
+        request: &Request,
+    ) -> Result<(), Broken> {
+        let Task::FollowUp(refund) = &operation.task else { return Ok(()) };
+        let account = &request.account.id;
+        let charge = |row: &&ChargeRecord| row.object == refund.target && row.account.as_str() == account;
+        // One that a person let pay is no extra any more.
+        let kept = |row: &ChargeRecord| row.fate == Some(Fate::Kept);
+        let extra = rows.charges.values().find(charge).filter(|row| row.extra && !kept(row));
+        let (Some(extra), OperationKind::Refund) = (extra, refund.kind) else { return Ok(()) };
+        let beside = || rows.charges.values().filter(|row| row.checkout == extra.checkout);
+        let replaced = beside().any(kept);
+        // Of another sum, and of what lies where nobody can ask, a person has said that it may be given back.
+        let pays = |row: &&ChargeRecord| {
+            let same = row.amount == extra.amount && row.account == extra.account;
+            same && if replaced { kept(row) } else { !row.extra }
+        };
+        for paying in beside().filter(pays) {
+            let object = bank.objects.iter().find(|object| object.id == paying.object);
+            let gone = object.and_then(|object| object.gone_since);
+            let stood = gone.is_none_or(|since| request.left_at.since_ms(since) <= LEASE_MS);
+            must!(15, stood, "{} is given back, and {object:?} that paid is gone", extra.object);
         }
         Ok(())
     }

@@ -4,7 +4,10 @@ use payment::{
     CanceledReason, CheckoutId, CheckoutStatus, EffectId, EffectSubject, IntentId, ObjectId, Stance, State,
     StateName, Timestamp,
 };
-use store::{EffectState, IntentRecord, NoticeAbout, NoticeState, OperationRecord, Rows, Stage, Task};
+use store::{
+    ChargeRecord, EffectState, Fate, IntentRecord, NoticeAbout, NoticeState, OperationRecord, Rows, Stage,
+    StrangerRecord, Task,
+};
 
 use super::{Broken, Checker, broken, waits_for_people};
 use crate::bank::{Bank, Object, Status};
@@ -88,8 +91,9 @@ impl Checker {
         });
         must!(8, !unsent || harmless || asked, "{} was executed: {object:?}", intent.id);
         let ended_free = intent.state.is_terminal() && intent.state.stance() == Stance::Free;
-        // What the bank took back before anybody asked is not there to be known.
-        let took = object.is_some_and(|object| object.took_money() && object.status == Status::Succeeded);
+        // What the bank took back before anybody asked is not there to be known; nor is what was given back anybody's money.
+        let kept = |object: &Object| object.status == Status::Succeeded && !bank.gave_all_back(object);
+        let took = object.is_some_and(|object| object.took_money() && kept(object));
         must!(
             8,
             !(ended_free && took) || fickle || asked,
@@ -146,6 +150,7 @@ impl Checker {
             let taken =
                 bank.objects.iter().filter(|object| object.took_money() && object.order == checkout.order);
             let of_it = |intent: IntentId| self.whose.get(&intent) == Some(&checkout.tenant);
+            let taken = taken.filter(|object| !is_let_go(rows, bank, object));
             let ours = taken.filter(|object| object.intent.is_some_and(of_it)).count();
             must!(1, ours <= 1 || fickle, "{} was charged {ours} times", checkout.order);
         }
@@ -158,15 +163,51 @@ impl Checker {
                 .iter()
                 .any(|((_, intent, _), row)| *intent == charge.intent && row.line.event == "anomaly");
             must!(1, !charge.extra || flagged, "an extra nobody is told of: {charge:?}");
+            self.check_paid_by(rows, bank, charge)?;
+            self.check_replaced(rows, bank, charge)?;
             let returned = bank.returned(&charge.object);
             must!(15, returned <= charge.amount.minor(), "{returned} were given back of {charge:?}");
             let written = charge.refunded_minor + charge.reserved_minor;
+            let by_hand = bank.returned_by_hand(&charge.object);
             must!(
                 15,
-                returned <= written || self.restored.is_some(),
+                returned - by_hand <= written || self.restored.is_some(),
                 "{returned} were given back, {written} written down"
             );
         }
+        Ok(())
+    }
+
+    /// 16: what was given back in full before anybody was shown that it lay there pays nothing, unless a person said so.
+    fn check_paid_by(&self, rows: &Rows, bank: &Bank, charge: &ChargeRecord) -> Result<(), Broken> {
+        let object = bank.objects.iter().find(|object| object.id == charge.object);
+        let gone = object.is_some_and(|object| bank.gave_all_back(object));
+        let said = |event: &str| ["judged_charged", "stranger_linked"].contains(&event);
+        let mut lines = rows.journal.iter();
+        let word = lines.any(|((_, of, _), row)| *of == charge.intent && said(&row.line.event));
+        must!(
+            16,
+            !gone || bank.shown_kept.contains(&charge.object) || word,
+            "{charge:?} was given back before it was known"
+        );
+        Ok(())
+    }
+
+    /// 16: in whose place an extra pays, its money does not lie at the bank: else the shopper paid twice, and nobody is told. In an
+    /// account that the merchant left nobody asks for it.
+    fn check_replaced(&self, rows: &Rows, bank: &Bank, charge: &ChargeRecord) -> Result<(), Broken> {
+        let beside = |row: &&ChargeRecord| row.checkout == charge.checkout && row.fate == Some(Fate::Kept);
+        let replaced =
+            charge.fate == Some(Fate::Returned) && rows.charges.values().filter(beside).count() > 0;
+        let lies = |object: &&Object| {
+            object.id == charge.object && object.status == Status::Succeeded && !bank.gave_all_back(object)
+        };
+        let lies = bank.objects.iter().find(lies);
+        must!(
+            16,
+            !replaced || lies.is_none() || self.moved,
+            "an extra pays in the place of {lies:?}, which is there again"
+        );
         Ok(())
     }
 
@@ -183,7 +224,18 @@ impl Checker {
             let charged = rows.charges.values().any(|charge| charge.object == object.id);
             let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);
             let asked = stands_before_a_person(rows, object) || self.untold.contains(&object.id);
-            must!(16, charged || stranger || asked, "nobody knows of {object:?}");
+            must!(
+                16,
+                charged || stranger || asked || is_let_go(rows, bank, object),
+                "nobody knows of {object:?}"
+            );
+        }
+        for object in bank.objects.iter().filter(|object| object.intent.is_none()) {
+            let other = |row: &&StrangerRecord| {
+                row.object == object.id && row.took_money && row.amount != object.amount
+            };
+            let other = rows.strangers.values().find(other);
+            must!(16, other.is_none(), "{other:?} is not what the bank has: {object:?}");
         }
         for stranger in rows.strangers.values().filter(|stranger| stranger.resolution.is_none()) {
             let object = bank.objects.iter().find(|object| object.id == stranger.object);
@@ -198,7 +250,9 @@ impl Checker {
             let linked =
                 rows.operations.values().any(|operation| operation.object.as_ref() == Some(&object.id));
             let word = format!("object {} ", object.id);
-            let known = linked || rows.journal.values().any(|row| row.line.evidence.contains(&word));
+            let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);
+            let known =
+                linked || stranger || rows.journal.values().any(|row| row.line.evidence.contains(&word));
             must!(16, known || self.restored.is_some(), "nobody knows of {object:?}");
         }
         Ok(())
@@ -246,6 +300,16 @@ impl Checker {
             .map(|message| message.id)
             .collect()
     }
+}
+
+/// Whether a payment was given back in full, and a person was asked about it, who let its order be paid again.
+fn is_let_go(rows: &Rows, bank: &Bank, object: &Object) -> bool {
+    let judged = || {
+        let mut lines = rows.journal.iter();
+        lines.any(|((_, of, _), row)| Some(*of) == object.intent && row.line.event == "judged_not_charged")
+    };
+    let stranger = || rows.strangers.values().any(|stranger| stranger.object == object.id);
+    bank.gave_all_back(object) && (judged() || stranger())
 }
 
 /// Whether money stands before a person: as a stranger's, or as a payment's that is not what was asked for.

@@ -1,7 +1,7 @@
 //! Each line of a journal begins where the last one ended, leads where its event may lead, and cites evidence.
 
-use payment::{CheckoutStatus, JournalHash, JournalLine, Stance, StateName};
-use store::{IntentRecord, Rows};
+use payment::{CheckoutStatus, JournalHash, JournalLine, Stance, StateName, Timestamp};
+use store::{IntentRecord, Rows, Task};
 
 use super::{Broken, Checker, broken};
 
@@ -41,7 +41,12 @@ pub(super) fn known(state: &str) -> &'static str {
 
 impl Checker {
     /// 8, 9: each new line begins where the last one ended, and leads where its event may lead.
-    pub(super) fn check_journal(&mut self, rows: &Rows, intent: &IntentRecord) -> Result<(), Broken> {
+    pub(super) fn check_journal(
+        &mut self,
+        rows: &Rows,
+        intent: &IntentRecord,
+        real: Timestamp,
+    ) -> Result<(), Broken> {
         let read = self.journals.get(&intent.id).copied();
         if read.is_none() {
             self.whose.insert(intent.id, intent.tenant.clone());
@@ -73,6 +78,9 @@ impl Checker {
             );
             (last, count) = (row.hash, line.seq);
             self.check_line(rows, intent, line, at)?;
+            if line.event == "absent" {
+                self.check_token_is_dead(rows, intent, real)?;
+            }
             // A capture, cancel or refund has states of its own.
             if !line.event.contains('.') {
                 at = known(&line.to);
@@ -81,6 +89,17 @@ impl Checker {
         let state = intent.state.name().as_str();
         must!(9, at == state, "{} is {state}, and its journal ends with {at}", intent.id);
         self.journals.insert(intent.id, Read { lines: count.max(1), last, state });
+        Ok(())
+    }
+
+    /// 8: whatever clocks show, nothing is absent while a card token that was sent may live.
+    fn check_token_is_dead(&self, rows: &Rows, intent: &IntentRecord, real: Timestamp) -> Result<(), Broken> {
+        let mut operations = rows.operations.values();
+        let pays = operations.find(|row| row.intent == intent.id && row.task == Task::Pay);
+        let left = pays.and_then(|row| self.left.get(&row.provider_key));
+        let waited_ms = left.map(|left| real.since_ms(*left));
+        let dead = waited_ms.is_none_or(|ms| ms >= self.periods.token_life_ms);
+        must!(8, dead, "{} is absent {waited_ms:?} ms after it was sent", intent.id);
         Ok(())
     }
 

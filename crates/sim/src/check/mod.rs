@@ -86,6 +86,8 @@ pub struct Checker {
     answers: BTreeMap<(Tenant, &'static str, String), Answer>,
     /// Whose each intent is or was: a restored copy may have forgotten it.
     whose: BTreeMap<IntentId, Tenant>,
+    /// When the first byte with each provider key left, whatever a clock showed.
+    left: BTreeMap<ProviderKey, Timestamp>,
     /// The bytes and the account that each provider key first came with.
     sent: BTreeMap<ProviderKey, Request>,
     /// Notifications that were answered 2xx.
@@ -138,7 +140,7 @@ impl Checker {
             let state = if row.line.event.contains('.') { read } else { known(&row.line.to) };
             self.journals.insert(*intent, Read { lines: row.line.seq, last: row.hash, state });
         }
-        self.after_a_write(rows, time.now())
+        self.after_a_write(rows, time)
     }
 
     /// Whose an intent is or was.
@@ -156,8 +158,14 @@ impl Checker {
         self.untold.remove(object);
     }
 
-    /// What holds at any moment: 6, 9, 10, 11, 15, 17.
-    pub fn after_a_write(&mut self, rows: &Rows, now: Timestamp) -> Result<(), Broken> {
+    /// A request leaves.
+    pub fn leaves(&mut self, request: &Request) {
+        self.left.entry(request.key).or_insert(request.left_at);
+    }
+
+    /// What holds at any moment: 6, 8, 9, 10, 11, 15, 17.
+    pub fn after_a_write(&mut self, rows: &Rows, time: &Time) -> Result<(), Broken> {
+        let now = time.now();
         for checkout in rows.checkouts.values() {
             let mut occupying = 0;
             let mut numbers = 0;
@@ -171,7 +179,7 @@ impl Checker {
             must!(1, paid == charged, "{} is {:?}, and charged: {charged}", checkout.order, checkout.status);
         }
         for intent in rows.intents.values() {
-            self.check_journal(rows, intent)?;
+            self.check_journal(rows, intent, time.real())?;
         }
         for key in rows.keys.values().filter(|row| row.key.kind == KeyKind::Submit && row.answer.is_some()) {
             let intent = rows.intents.values().find(|intent| intent.id == key.intent);
