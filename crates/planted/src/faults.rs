@@ -130,10 +130,8 @@ faults! {
     ReservationReleased "reservation-released" []
         "A refund lets go of its reservation once it is unknown: only a rejection or evidence releases it."
 
-    PayerNotAsked "payer-not-asked" [PayerNotAskedAgain]
+    PayerNotAsked "payer-not-asked" []
         "An extra is given back without a question for the money that paid: of both charges, one stays with the merchant."
-    PayerNotAskedAgain "payer-not-asked-again" []
-        "The refund of an extra leaves without another question for the money that paid, which may have gone since."
 
     // The road to the provider.
     NewKeyPerAttempt "new-key-per-attempt" []
@@ -165,8 +163,6 @@ faults! {
         "A sweep ends after its first page: in the end all of the provider's money is linked or before a person."
     SweepBeginsTooLate "sweep-begins-too-late" []
         "A sweep reads from now on only: in the end all of the provider's money is linked or before a person."
-    UnreadFromTheGap "unread-from-the-gap" []
-        "An account that was never read to its end is read from the gap on only: in the end all money is linked or before a person."
     SweepPassesOverOurs "sweep-passes-over-ours" []
         "A sweep does not write down what is ours and was not known: in the end all of the provider's money is linked."
     StrangersNotPut "strangers-not-put" []
@@ -174,14 +170,8 @@ faults! {
 
     HoldKeepsItsSum "hold-keeps-its-sum" []
         "Of a stranger's hold that was captured in part the old sum stays: what stands before a person is what the bank took."
-    ReplacedNotAsked "replaced-not-asked" []
-        "A sweep does not ask about a charge in whose place an extra pays: money that is there again is told, and one extra given back."
     LinkedUnasked "linked-unasked" []
         "A stranger's money is linked with the sum that was seen before: our charges and the bank's money are equal in sum."
-
-    // A person's word.
-    SuspectSumNotKept "suspect-sum-not-kept" []
-        "What is charged by evidence is written down with the sum that was asked for, not with the one that was shown."
 
     // The inbox.
     NoticeAnsweredUncommitted "notice-answered-uncommitted" []

@@ -42,6 +42,10 @@ enum Command {
         /// In which worlds.
         #[arg(long, value_enum, default_value_t)]
         worlds: Worlds,
+        /// With this fault planted, as a hunt for it plays them.
+        #[cfg(planted)]
+        #[arg(long, value_parser = fault)]
+        planted: Option<Fault>,
     },
     /// Makes the history of a seed that breaks something as short as it can be, and writes it into this folder.
     Shrink {
@@ -81,7 +85,13 @@ enum Command {
 fn main() -> ExitCode {
     let fine = match Cli::parse().command {
         Command::Prove { seeds, from, long, crashes } => prove::prove(seeds, from, long, crashes),
+        #[cfg(not(planted))]
         Command::Replay { seed, worlds } => prove::replay(worlds, seed),
+        #[cfg(planted)]
+        Command::Replay { seed, worlds, planted } => {
+            planted.into_iter().for_each(sim::planted_faults::plant);
+            prove::replay(worlds, seed)
+        }
         Command::Shrink { seed, worlds, folder } => regression::write(worlds, seed, &folder),
         Command::Speed { histories } => speed::speed(histories),
         Command::Explore { long } => prove::explore(long).is_some(),

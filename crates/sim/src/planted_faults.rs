@@ -38,9 +38,7 @@ const SHARES: [(Worlds, u64); 7] = [
 pub fn hunt(faults: &[Fault], most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hunted> {
     let mut all = Vec::new();
     for fault in faults {
-        let mut chosen = vec![*fault];
-        chosen.extend(fault.with());
-        planted::choose(&chosen);
+        plant(*fault);
         let mut found = None;
         let mut played = 0;
         'found: for round in 0..most.div_ceil(ROUND) {
@@ -62,6 +60,13 @@ pub fn hunt(faults: &[Fault], most: u64, threads: usize, mut tell: impl FnMut(&H
         all.push(hunted);
     }
     all
+}
+
+/// Plants this one, and the layers off that hide it.
+pub fn plant(fault: Fault) {
+    let mut chosen = vec![fault];
+    chosen.extend(fault.with());
+    planted::choose(&chosen);
 }
 
 /// One of each layer that small worlds reach: transitions, the making of things, claims, commits, the road to the provider, absence.

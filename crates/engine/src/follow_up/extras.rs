@@ -131,7 +131,7 @@ impl Engine {
         claimed: &Claimed,
         follow_up: &FollowUp,
     ) -> Result<Option<(OperationEvent, &'static str)>, EngineError> {
-        if follow_up.kind != OperationKind::Refund || planted::is(Fault::PayerNotAskedAgain) {
+        if follow_up.kind != OperationKind::Refund || planted::is(Fault::PayerNotAsked) {
             return Ok(None);
         }
         let story = self.story(&claimed.intent.tenant, claimed.intent.id).await?;

@@ -4,7 +4,6 @@ use payment::{
     Event, IntentId, Money, ObjectId, ObjectStatus, Observation, ProviderAccount, ReviewReason, State,
     StateName, Timestamp, TransitionError,
 };
-use planted::Fault;
 use providers::{Account, Reply};
 use store::{Claimed, LookOf, Looking, Tenant};
 
@@ -165,7 +164,6 @@ impl Engine {
             return refused(format!("{why}; say by --evidence what shows that {object} took the money"));
         }
         let shown = suspect(&claimed.intent.state, &object).and_then(|suspect| suspect.amount);
-        let shown = shown.filter(|_| !planted::is(Fault::SuspectSumNotKept));
         let (amount, of) = match shown {
             Some(shown) => (shown, "as the provider showed it last"),
             None => (claimed.intent.amount, "as was asked for"),

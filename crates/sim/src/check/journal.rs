@@ -78,6 +78,9 @@ impl Checker {
             );
             (last, count) = (row.hash, line.seq);
             self.check_line(rows, intent, line, at)?;
+            if line.event == "submitted" {
+                self.submitted.entry(intent.id).or_insert(real);
+            }
             if line.event == "absent" {
                 self.check_token_is_dead(rows, intent, real)?;
             }
@@ -92,14 +95,15 @@ impl Checker {
         Ok(())
     }
 
-    /// 8: whatever clocks show, nothing is absent while a card token that was sent may live.
+    /// 8: whatever clocks show, nothing is absent while a card token that was sent may live. It lives from before its submit.
     fn check_token_is_dead(&self, rows: &Rows, intent: &IntentRecord, real: Timestamp) -> Result<(), Broken> {
         let mut operations = rows.operations.values();
         let pays = operations.find(|row| row.intent == intent.id && row.task == Task::Pay);
         let left = pays.and_then(|row| self.left.get(&row.provider_key));
-        let waited_ms = left.map(|left| real.since_ms(*left));
+        let submitted = self.submitted.get(&intent.id);
+        let waited_ms = left.map(|left| real.since_ms(submitted.map_or(*left, |at| *left.min(at))));
         let dead = waited_ms.is_none_or(|ms| ms >= self.periods.token_life_ms);
-        must!(8, dead, "{} is absent {waited_ms:?} ms after it was sent", intent.id);
+        must!(8, dead, "{} is absent {waited_ms:?} ms after its submit", intent.id);
         Ok(())
     }
 

@@ -88,6 +88,8 @@ pub struct Checker {
     whose: BTreeMap<IntentId, Tenant>,
     /// When the first byte with each provider key left, whatever a clock showed.
     left: BTreeMap<ProviderKey, Timestamp>,
+    /// When each intent was submitted first, whatever a clock showed.
+    submitted: BTreeMap<IntentId, Timestamp>,
     /// The bytes and the account that each provider key first came with.
     sent: BTreeMap<ProviderKey, Request>,
     /// Notifications that were answered 2xx.

@@ -131,9 +131,6 @@ impl<'a> Meets<'a> {
     /// From when an account is read that never was: before his first order, or, where he has none, as long ago as a copy may have been
     /// taken that knows neither him nor what he sold since.
     fn read_from(&self, since: Timestamp) -> Timestamp {
-        if planted::is(Fault::UnreadFromTheGap) {
-            return since;
-        }
         let lost = self.alive.plus_ms(-LOST_MS);
         since.min(self.first_order.map_or(lost, |first| first.plus_ms(-MET_MARGIN_MS)))
     }
