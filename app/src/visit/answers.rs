@@ -45,6 +45,7 @@ impl Visit {
             // That is true of this press; what became of an earlier one is asked first.
             Reply::NotSent(_) if !self.idle => self.check(),
             Reply::NotSent(note) => {
+                self.offered = None;
                 self.enter(Stage::Ready, Some(note));
                 self.ask_later()
             }
@@ -170,7 +171,7 @@ impl Visit {
             }
             // Money of somebody else was in question, and is no more.
             (Stage::Known(known), IntentState::Created) if known.state == IntentState::NeedsReview => {
-                vec![Command::Reload]
+                vec![if self.is_unpressed() { Command::AskOffer } else { Command::Reload }]
             }
             (Stage::Elsewhere | Stage::Known(_), IntentState::Created) => self.ask_later(),
             (Stage::Ready | Stage::Invalid(_) | Stage::Elsewhere, IntentState::Processing)

@@ -124,7 +124,7 @@ fn n2_a_review_that_ends_without_money_gives_the_form_back() {
     visit.handle(in_question());
     assert_eq!(visit.stage().name(), "needs_review");
     assert!(visit.watches());
-    assert_eq!(visit.handle(asked(Created)), [Command::Reload]);
+    assert_eq!(visit.handle(asked(Created)), [Command::AskOffer]);
     let mut opened = known(IntentState::NeedsReview);
     opened.open(Past::New);
     assert_eq!(opened.handle(Event::Told(Some(Seen::bare(Created)))), [Command::Reload, Command::Tell]);

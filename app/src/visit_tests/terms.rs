@@ -130,6 +130,28 @@ fn heard_of(state: IntentState) -> Visit {
     visit
 }
 
+/// Other money for the order stood before a person, and is none of this shopper's.
+#[test]
+fn n1_what_was_typed_stays_where_other_money_was_in_question() {
+    let mut visit = Visit::new(Stage::Ready).showing(Some(offer(1, "1500.00").terms));
+    visit.handle(in_question());
+    assert!(visit.keeps_card());
+    assert_eq!(visit.handle(asked(Created)), [Command::AskOffer]);
+    visit.handle(Event::Offered(Ok(Some(offer(1, "1500.00")))));
+    assert_eq!(visit.stage(), &Stage::Ready);
+    let mut opened =
+        Visit::new(Stage::Known(Seen { in_question: true, ..Seen::bare(IntentState::NeedsReview) }));
+    assert_eq!(opened.handle(asked(Created)), [Command::Reload], "nothing is typed there");
+}
+
+/// Of a press that sent nothing nothing is left.
+#[test]
+fn n1_what_was_typed_stays_after_a_press_that_sent_nothing() {
+    let mut visit = submitting();
+    visit.handle(Event::Replied(Reply::NotSent(Note::NoToken)));
+    assert_eq!(visit.handle(behind(Declined)), [Command::AskOffer]);
+}
+
 /// Nor is anything offered where the order is paid, or under way, or money may be taken; and what was pressed here is not taken up by
 /// itself.
 #[test]
