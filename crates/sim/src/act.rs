@@ -324,6 +324,8 @@ impl World {
 
     /// A server starts.
     pub(crate) fn boot(&mut self, node: usize) -> Result<(), Broken> {
+        self.alive_in_copy = self.alive_in_copy.filter(|alive| self.rows.heartbeat == Some(*alive));
+        self.outlive_copy();
         self.nodes[node].engine = Some(Arc::new(self.engine(node)));
         self.nodes[node].listings.clear();
         self.story.tell(|| format!("server {node} starts"));

@@ -3,7 +3,7 @@
 use std::{hash::Hasher as _, sync::Arc};
 
 use engine::{Engine, Memory, Settings, Vault};
-use payment::{CheckoutId, IntentId, Money, ObjectId, StateName, SubmitKey};
+use payment::{CheckoutId, IntentId, Money, ObjectId, StateName, SubmitKey, Timestamp};
 use rustc_hash::FxHasher;
 use store::{MemoryStore, Rows};
 
@@ -125,6 +125,8 @@ pub struct World {
     /// How often each order was opened.
     pub(crate) opened: Vec<u32>,
     pub(crate) backup: Option<Arc<Rows>>,
+    /// The last sign of life in a copy that was brought back, as long as no server has given another.
+    pub(crate) alive_in_copy: Option<Timestamp>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) tabs: Vec<Tab>,
@@ -199,6 +201,7 @@ impl World {
             rows_digest: 0,
             opened: vec![0; size.orders],
             backup: None,
+            alive_in_copy: None,
             tasks: Vec::new(),
             tabs,
             keys: 0,
