@@ -25,7 +25,7 @@ mod write;
 
 use std::sync::Arc;
 
-use payment::{AttemptId, Holder, IntentId, RetryPolicy};
+use payment::{AttemptId, Holder, IntentId, OperationId, RetryPolicy};
 use providers::{Account, Provider, Secret};
 use store::{
     Answer, CheckoutRecord, Directory, IntentRecord, MerchantRecord, NewIds, Store, StoreError, Tenant,
@@ -137,6 +137,13 @@ pub struct Memory {
     gates: Gates,
     /// Since when each payment is known to have no result.
     unresolved: Unresolved,
+}
+
+impl Memory {
+    /// The payments that this process knows to have no result, and when it first met each, by the clock that nobody sets, ms.
+    pub fn unresolved(&self) -> Vec<(OperationId, i64)> {
+        self.unresolved.met()
+    }
 }
 
 /// The use cases.

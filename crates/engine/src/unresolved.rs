@@ -34,6 +34,13 @@ impl Unresolved {
         self.lock().get(&id).map_or(0, |met| at.boot_ms - met.boot_ms)
     }
 
+    /// All of them, and when each was met, by the clock that nobody sets, ms.
+    pub(crate) fn met(&self) -> Vec<(OperationId, i64)> {
+        let mut met: Vec<_> = self.lock().iter().map(|(id, met)| (*id, met.boot_ms)).collect();
+        met.sort_unstable();
+        met
+    }
+
     /// Lets go of what others may have resolved.
     pub(crate) fn forget_old(&self, now: Moments) {
         self.lock().retain(|_, met| now.boot_ms - met.boot_ms < KEPT_MS);

@@ -185,16 +185,11 @@ impl World {
         (state.ready, state.paused, state.stops.is_some(), tasks, listings, memory, state.ids.rows())
     }
 
-    /// What a server has in memory besides listings, as it tells it for debugging: since when it has known of what is not over.
-    fn known(&self, memory: &Memory) -> Vec<String> {
-        let text = format!("{memory:?}");
-        let (_, known) = text.split_once(" gates: ").unwrap_or(("", &text));
-        let done = self.rows.operations.values().filter(|operation| operation.stage == Stage::Done);
-        let done: Vec<_> = done.map(|operation| operation.id.0.to_string()).collect();
-        let pieces = known.split("OperationId").filter(|piece| !done.iter().any(|id| piece.contains(id)));
-        let mut known: Vec<_> = pieces.map(str::to_owned).collect();
-        known.sort_unstable();
-        known
+    /// What a server has in memory besides listings: since when it has known of what is not over. (No gate is ever down here.)
+    fn known(&self, memory: &Memory) -> Vec<(OperationId, i64)> {
+        let open = self.rows.operations.values().filter(|operation| operation.stage != Stage::Done);
+        let open: Vec<_> = open.map(|operation| operation.id).collect();
+        memory.unresolved().into_iter().filter(|(id, _)| open.contains(id)).collect()
     }
 
     /// When listings were shown that a person may have to be told of: those after a token's death prove that nothing was taken.

@@ -8,13 +8,15 @@ use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
+mod merged;
 mod order;
 mod small;
 
 use payment::StateName;
 
+pub use merged::{Merged, merge};
 pub use order::Light;
-pub use small::{BOUNDS, Bounds, COMPARED, LONG_BOUNDS};
+pub use small::{BOUNDS, Bounds, COMPARED, WIDE};
 
 use crate::{
     alike::{Digest, State, by_meaning},
@@ -256,7 +258,7 @@ fn begin(world: &mut World, bounds: &Bounds) -> Result<(), Broken> {
         world.settle_tasks()?;
         world.tabs[tab].deeds = 0;
     }
-    world.size.rates = Rates::bounded(bounds.faults);
+    world.size.rates = Rates::bounded(bounds.faults, bounds.together);
     Ok(())
 }
 

@@ -85,12 +85,14 @@ faults! {
 pub struct Rates {
     per_mille: [u32; Fault::ALL.len()],
     left: [u32; Fault::ALL.len()],
+    /// How many may still happen, of all together.
+    together: u32,
 }
 
 impl Rates {
     /// Nothing goes wrong.
     pub fn none() -> Self {
-        Self { per_mille: [0; Fault::ALL.len()], left: [0; Fault::ALL.len()] }
+        Self { per_mille: [0; Fault::ALL.len()], left: [0; Fault::ALL.len()], together: u32::MAX }
     }
 
     /// A subset of all, each with a rate of its own.
@@ -116,9 +118,9 @@ impl Rates {
         rates
     }
 
-    /// Each of these may happen so often, at any time.
-    pub fn bounded(bounds: &[(Fault, u32)]) -> Self {
-        let mut rates = Self::none();
+    /// Each of these may happen so often, at any time, and so many of all together.
+    pub fn bounded(bounds: &[(Fault, u32)], together: u32) -> Self {
+        let mut rates = Self { together, ..Self::none() };
         for (fault, times) in bounds {
             rates.per_mille[*fault as usize] = 1;
             rates.left[*fault as usize] = *times;
@@ -152,6 +154,10 @@ impl Rates {
         let left = &mut self.left[fault as usize];
         if *left != u32::MAX {
             *left = left.saturating_sub(1);
+            self.together = self.together.saturating_sub(1);
+        }
+        if self.together == 0 {
+            self.left.fill(0);
         }
     }
 

@@ -25,13 +25,13 @@ pub struct Hunted {
 const ROUND: u64 = 20_000;
 /// How much of a round is played in each world, in percent: what shows only after a restore shows seldom.
 const SHARES: [(Worlds, u64); 7] = [
-    (Worlds::Drawn, 20),
+    (Worlds::Drawn, 40),
     (Worlds::Supported, 8),
     (Worlds::Set, 12),
     (Worlds::Returning, 8),
     (Worlds::Moving, 6),
     (Worlds::Mistaken, 6),
-    (Worlds::Restoring, 40),
+    (Worlds::Restoring, 20),
 ];
 
 /// Hunts each of them, with at most so many histories.

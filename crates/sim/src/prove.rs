@@ -8,7 +8,10 @@ use serde::Serialize;
 use crate::{
     alike::as_drawn,
     choices::Choices,
-    explore::{BOUNDS, COMPARED, How, LONG_BOUNDS, explore as explore_world, explore_by},
+    explore::{
+        BOUNDS, Bounds, COMPARED, How, WIDE, explore as explore_world, explore_by, merge,
+        replay as replay_course,
+    },
     fault::Fault,
     histories::{self, Told, Worlds, play_all},
     seldom,
@@ -21,7 +24,7 @@ const THREADS: usize = 2;
 /// States of one small world after which it is called too large to explore.
 const MOST_STATES: u64 = 20_000_000;
 /// Histories after which a planted fault counts as missed.
-pub const MOST_HUNTED: u64 = 400_000;
+pub const MOST_HUNTED: u64 = 100_000;
 /// Of so many histories in memory, one is played over SQLite, too.
 const OVER_SQLITE: u64 = 20;
 
@@ -213,24 +216,54 @@ pub fn explore(long: bool) -> Option<u64> {
         return None;
     }
     let mut states = 0;
-    for bounds in BOUNDS.iter().chain(if long { LONG_BOUNDS } else { &[] }) {
-        let began = now();
-        let found = explore_world(bounds, THREADS, MOST_STATES);
-        let whole = if found.complete { "complete" } else { "NOT COMPLETE" };
-        println!("every course of {}: {whole}", bounds.name);
-        println!("  {} states, {} courses, {} s", found.states, found.courses, began.elapsed().as_secs());
-        if let Some((broken, decisions)) = found.broken {
-            println!("  {broken}");
-            for line in crate::explore::replay(bounds, decisions).1.story.lines() {
-                println!("  {line}");
-            }
-        }
-        if !found.complete {
+    for bounds in BOUNDS {
+        states += explore_one(bounds)?;
+        if !goes_on_alike(bounds) {
             return None;
         }
-        states += found.states;
+    }
+    if long {
+        states += explore_one(&WIDE)?;
     }
     explore_planted().then_some(states)
+}
+
+/// Explores a small world; how many states it has, or none where a course broke something or it was too large.
+fn explore_one(bounds: &Bounds) -> Option<u64> {
+    let began = now();
+    let found = explore_world(bounds, THREADS, MOST_STATES);
+    let whole = if found.complete { "complete" } else { "NOT COMPLETE" };
+    println!("every course of {}: {whole}", bounds.name);
+    println!("  {} states, {} courses, {} s", found.states, found.courses, began.elapsed().as_secs());
+    if let Some((broken, decisions)) = found.broken {
+        println!("  {broken}");
+        tell_course(bounds, decisions);
+    }
+    found.complete.then_some(found.states)
+}
+
+fn tell_course(bounds: &Bounds, decisions: Vec<u32>) {
+    for line in replay_course(bounds, decisions).1.story.lines() {
+        println!("  {line}");
+    }
+}
+
+/// Whether what is taken for one state in a small world goes on alike.
+fn goes_on_alike(bounds: &Bounds) -> bool {
+    let began = now();
+    let merged = match merge(bounds, How::default()) {
+        Ok(merged) => merged,
+        Err(broken) => {
+            println!("  {broken}");
+            return false;
+        }
+    };
+    println!("  {} courses came to a state that was known, {} s", merged.compared, began.elapsed().as_secs());
+    for course in merged.differ.iter().flatten() {
+        println!("  NOT ALIKE after one state:");
+        tell_course(bounds, course.clone());
+    }
+    merged.differ.is_none()
 }
 
 /// Explores the small worlds with planted faults, and tells of each what found it; whether each was found.

@@ -64,7 +64,12 @@ impl Size {
             shared: false,
             orders: 1,
             steps: 80,
-            rates: Rates::often(&[Fault::Restored, Fault::RequestLate, Fault::PageAnswerLost]),
+            rates: Rates::often(&[
+                Fault::Restored,
+                Fault::RequestLate,
+                Fault::PageAnswerLost,
+                Fault::LeaseEnds,
+            ]),
             periods: Periods::SERVED,
             deeds: None,
             held: false,

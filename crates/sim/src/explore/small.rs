@@ -9,6 +9,8 @@ pub struct Bounds {
     pub name: &'static str,
     /// What may go wrong, and how often at most.
     pub faults: &'static [(Fault, u32)],
+    /// How many of them at most, of all together.
+    pub together: u32,
     /// Servers.
     pub nodes: usize,
     /// Tabs.
@@ -19,89 +21,6 @@ pub struct Bounds {
     pub periods: Periods,
 }
 
-/// What is explored by every run of the proof.
-pub const BOUNDS: &[Bounds] = &[
-    Bounds {
-        name: "two workers, two tabs: a crash, a request that is lost",
-        faults: &[(Fault::Killed, 1), (Fault::RequestLost, 1)],
-        nodes: 2,
-        tabs: 2,
-        deeds: 1,
-        periods: Periods::SERVED,
-    },
-    Bounds {
-        name: "two workers, two tabs: a request that is repeated, a lease that ends early",
-        faults: &[(Fault::RequestRepeated, 1), (Fault::LeaseEnds, 1)],
-        nodes: 2,
-        tabs: 2,
-        deeds: 1,
-        periods: Periods::SERVED,
-    },
-    Bounds {
-        name: "two workers, one tab: a crash, a request that is lost, one that is repeated, a lease that ends early",
-        faults: &[
-            (Fault::Killed, 1),
-            (Fault::RequestLost, 1),
-            (Fault::RequestRepeated, 1),
-            (Fault::LeaseEnds, 1),
-        ],
-        nodes: 2,
-        tabs: 1,
-        deeds: 1,
-        periods: Periods::SERVED,
-    },
-    Bounds {
-        name: "one worker, one tab: a crash, a request that is lost, one that is repeated, a dead token",
-        faults: &[
-            (Fault::Killed, 1),
-            (Fault::RequestLost, 1),
-            (Fault::RequestRepeated, 1),
-            (Fault::TokenDies, 1),
-        ],
-        nodes: 1,
-        tabs: 1,
-        deeds: 1,
-        periods: Periods::SERVED,
-    },
-    Bounds {
-        name: "two intents on one checkout: a decline, an answer that is lost, a commit whose end is unknown, a lease that ends early",
-        faults: &[
-            (Fault::CardRefused, 1),
-            (Fault::AnswerLost, 1),
-            (Fault::CommitUnknown, 1),
-            (Fault::LeaseEnds, 1),
-        ],
-        nodes: 2,
-        tabs: 1,
-        deeds: 5,
-        periods: Periods::SERVED,
-    },
-    Bounds {
-        name: "two tabs race for the occupying intent: a decline, a request that is repeated",
-        faults: &[(Fault::CardRefused, 1), (Fault::RequestRepeated, 1)],
-        nodes: 2,
-        tabs: 2,
-        deeds: 3,
-        periods: Periods::SERVED,
-    },
-];
-
-/// What is explored by a long run only.
-pub const LONG_BOUNDS: &[Bounds] = &[Bounds {
-    name: "two workers, two tabs: a crash, a request that is lost, one that is repeated, a lease that ends early, a dead token",
-    faults: &[
-        (Fault::Killed, 1),
-        (Fault::RequestLost, 1),
-        (Fault::RequestRepeated, 1),
-        (Fault::LeaseEnds, 1),
-        (Fault::TokenDies, 1),
-    ],
-    nodes: 2,
-    tabs: 2,
-    deeds: 1,
-    periods: Periods::BRIEF,
-}];
-
 const fn world(
     name: &'static str,
     faults: &'static [(Fault, u32)],
@@ -109,8 +28,73 @@ const fn world(
     tabs: usize,
     deeds: u32,
 ) -> Bounds {
-    Bounds { name, faults, nodes, tabs, deeds, periods: Periods::SERVED }
+    Bounds { name, faults, together: u32::MAX, nodes, tabs, deeds, periods: Periods::SERVED }
 }
+
+/// What is explored by every run of the proof.
+pub const BOUNDS: &[Bounds] = &[
+    world(
+        "two workers, two tabs: a crash, a request that is lost",
+        &[(Fault::Killed, 1), (Fault::RequestLost, 1)],
+        2,
+        2,
+        1,
+    ),
+    world(
+        "two workers, two tabs: a request that is repeated, a lease that ends early",
+        &[(Fault::RequestRepeated, 1), (Fault::LeaseEnds, 1)],
+        2,
+        2,
+        1,
+    ),
+    world(
+        "two workers, one tab: a crash, a request that is lost, one that is repeated, a lease that ends early",
+        &[(Fault::Killed, 1), (Fault::RequestLost, 1), (Fault::RequestRepeated, 1), (Fault::LeaseEnds, 1)],
+        2,
+        1,
+        1,
+    ),
+    world(
+        "one worker, one tab: a crash, a request that is lost, one that is repeated, a dead token",
+        &[(Fault::Killed, 1), (Fault::RequestLost, 1), (Fault::RequestRepeated, 1), (Fault::TokenDies, 1)],
+        1,
+        1,
+        1,
+    ),
+    world(
+        "two intents on one checkout: a decline, an answer that is lost, a commit whose end is unknown, a lease that ends early",
+        &[(Fault::CardRefused, 1), (Fault::AnswerLost, 1), (Fault::CommitUnknown, 1), (Fault::LeaseEnds, 1)],
+        2,
+        1,
+        5,
+    ),
+    world(
+        "two tabs race for the occupying intent: a decline, a request that is repeated",
+        &[(Fault::CardRefused, 1), (Fault::RequestRepeated, 1)],
+        2,
+        2,
+        3,
+    ),
+];
+
+/// What is explored by a long run only.
+pub const WIDE: Bounds = Bounds {
+    together: 2,
+    periods: Periods::BRIEF,
+    ..world(
+        "two workers, two tabs: any two of a crash, a request that is lost, one that is repeated, a lease that ends early, a dead token",
+        &[
+            (Fault::Killed, 1),
+            (Fault::RequestLost, 1),
+            (Fault::RequestRepeated, 1),
+            (Fault::LeaseEnds, 1),
+            (Fault::TokenDies, 1),
+        ],
+        2,
+        2,
+        1,
+    )
+};
 
 /// Smaller ones, explored with and without all that is left out: it must make no difference.
 pub const COMPARED: &[Bounds] = &[
