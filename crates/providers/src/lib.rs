@@ -259,10 +259,10 @@ pub trait Provider: Send + Sync {
     /// Sends a frozen request whose answer is a refund.
     async fn send_refund(&self, account: &Account, request: Outgoing) -> Reply<RefundObservation>;
 
-    /// Asks for a payment.
+    /// Asks for a payment. What is shown under another id is no answer: it cannot be read.
     async fn query(&self, account: &Account, payment: &ObjectId) -> Reply;
 
-    /// Asks for a refund.
+    /// Asks for a refund. What is shown under another id is no answer: it cannot be read.
     async fn query_refund(&self, account: &Account, refund: &ObjectId) -> Reply<RefundObservation>;
 
     /// Lists payments, a page at a time.

@@ -75,6 +75,16 @@ impl Call {
         matches!(self, Self::Send(_) | Self::SendRefund(_))
     }
 
+    /// What the adapter makes of an answer: one under another id than was asked for cannot be read.
+    pub fn read(&self, answer: BankAnswer) -> BankAnswer {
+        match (self, &answer) {
+            (Self::Query(_, asked), BankAnswer::Payment(Reply::Object(seen))) if seen.object != *asked => {
+                self.instead(Fault::Garbage)
+            }
+            _ => answer,
+        }
+    }
+
     /// What the caller hears where this fault stands between it and the bank's own answer.
     pub fn instead(&self, fault: Fault) -> BankAnswer {
         let is = |faults: &[Fault]| faults.contains(&fault);

@@ -117,6 +117,7 @@ impl World {
             Some(fault @ (Fault::WrongSum | Fault::WrongOwner)) => {
                 let answer = self.bank_does(&call)?;
                 let answer = if self.is_over(&answer) { answer } else { self.mixed_up(answer, fault) };
+                let answer = call.read(answer);
                 self.bank.remember(&answer);
                 answer
             }
