@@ -1,7 +1,7 @@
 //! The process's own clocks: only to notice that it was paused. What time it is, the database says.
 
 /// What the clocks show at one moment, ms. Both count while the machine sleeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Moments {
     /// Since the machine was booted.
     pub boot_ms: i64,

@@ -25,7 +25,7 @@ mod write;
 
 use std::sync::Arc;
 
-use payment::{AttemptId, Holder, IntentId, OperationId, RetryPolicy};
+use payment::{AttemptId, Holder, IntentId, OperationId, RetryPolicy, Timestamp};
 use providers::{Account, Provider, Secret};
 use store::{
     Answer, CheckoutRecord, Directory, IntentRecord, MerchantRecord, NewIds, Store, StoreError, Tenant,
@@ -143,6 +143,11 @@ impl Memory {
     /// The payments that this process knows to have no result, and when it first met each, by the clock that nobody sets, ms.
     pub fn unresolved(&self) -> Vec<(OperationId, i64)> {
         self.unresolved.met()
+    }
+
+    /// A digest of each listing that a claim of `now` may still look at, or that is being read.
+    pub fn listings(&self, now: Timestamp, keep_ms: i64) -> Vec<u64> {
+        self.listings.digests(now, keep_ms)
     }
 }
 

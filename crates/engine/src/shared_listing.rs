@@ -2,7 +2,8 @@
 //! it may lose its lease meanwhile, and what was read stands. Never evidence of more than held when it began.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -21,7 +22,7 @@ const HOUR_MS: i64 = 3_600_000;
 const MAX_KEPT: usize = 200_000;
 
 /// A span of an account's listing, read once.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub(crate) struct SharedListing {
     /// Not begun before this.
     pub(crate) began: Timestamp,
@@ -33,14 +34,14 @@ pub(crate) struct SharedListing {
     pub(crate) complete: bool,
     /// How long the provider wanted us to wait when it was read, ms.
     retry_after_ms: Option<i64>,
-    of: HashMap<IntentId, Vec<Observation>>,
+    of: BTreeMap<IntentId, Vec<Observation>>,
 }
 
 impl SharedListing {
     pub(crate) fn new(read: Listing<Observation>, time: OurTime, ended: Timestamp) -> Self {
         let OurTime { now: began, began: moments } = time;
         let Listing { objects, complete, retry_after_ms } = read;
-        let mut of = HashMap::<IntentId, Vec<Observation>>::new();
+        let mut of = BTreeMap::<IntentId, Vec<Observation>>::new();
         for seen in objects {
             if let Some(intent) = seen.intent {
                 of.entry(intent).or_default().push(seen);
@@ -90,7 +91,7 @@ struct Kept {
 }
 
 /// A listing, and what the process's clocks showed when it was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 struct KeptListing {
     listing: Arc<SharedListing>,
     read: Moments,
@@ -99,6 +100,12 @@ struct KeptListing {
 impl Kept {
     fn is(&self, account: &Account, span: Span) -> bool {
         self.account == *account && self.span == span
+    }
+
+    fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.account.url, &self.account.id, self.span, &self.listing).hash(&mut hasher);
+        hasher.finish()
     }
 }
 
@@ -138,6 +145,16 @@ impl Listings {
     /// Lets go of what could not be read to its end: who asks next reads it anew.
     pub(crate) fn forget_incomplete(&self) {
         self.kept().retain(|kept| kept.listing.as_ref().is_none_or(|read| read.listing.complete));
+    }
+
+    /// A digest of each listing that a claim of `now` may still look at, or that is being read; in order.
+    pub(crate) fn digests(&self, now: Timestamp, keep_ms: i64) -> Vec<u64> {
+        let is_young = |read: &KeptListing| now.since_ms(read.listing.ended) < keep_ms;
+        let kept = self.kept();
+        let young = kept.iter().filter(|kept| kept.listing.as_ref().is_none_or(is_young));
+        let mut digests: Vec<_> = young.map(Kept::digest).collect();
+        digests.sort_unstable();
+        digests
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
@@ -287,6 +304,21 @@ mod tests {
         assert_eq!(weights(&listings), [10]);
         listings.forget_old(later(KEEP_MS), KEEP_MS);
         assert!(weights(&listings).is_empty());
+    }
+
+    #[test]
+    fn what_is_told_of_it_is_what_a_claim_may_still_see() {
+        let listings = Listings::default();
+        let told = |now| listings.digests(Timestamp(now), KEEP_MS);
+        let span = widened(Timestamp(0), Timestamp(0));
+        let Shared::Unread(reading) = listings.find(&account(), span, Timestamp(0), KEEP_MS) else {
+            panic!("nobody has read it")
+        };
+        let being_read = told(0);
+        assert_eq!((being_read.len(), told(KEEP_MS)), (1, being_read.clone()), "however long it takes");
+        reading.keep(Arc::new(read(0, 5, None)), MOMENT);
+        assert!(told(0).len() == 1 && told(0) != being_read);
+        assert_eq!((told(KEEP_MS + 4), told(KEEP_MS + 5)), (told(0), Vec::new()));
     }
 
     #[test]

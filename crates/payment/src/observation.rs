@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{IntentId, Money, ObjectId, OperationId, OrderId, Timestamp};
 
 /// One look at a provider's payment: from a response, a query, a listing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Observation {
     /// The provider's id of it.
     pub object: ObjectId,
@@ -63,7 +63,7 @@ impl Observation {
 }
 
 /// Where a provider's payment stands. Being created is not being paid (R12).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectStatus {
     /// Waits, for the shopper where there is a page to go to.
     Pending {
@@ -79,7 +79,7 @@ pub enum ObjectStatus {
 }
 
 /// How a provider's payment ended without money.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// The issuer or a check refused it.
     Declined {

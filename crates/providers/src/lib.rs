@@ -150,7 +150,7 @@ pub enum Reply<O = Observation> {
 }
 
 /// Which moment of an object a listing goes by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum By {
     /// When it was made.
     Made,
@@ -159,7 +159,7 @@ pub enum By {
 }
 
 /// A stretch of a provider's listing. Both ends belong to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     /// By which moment.
     pub by: By,

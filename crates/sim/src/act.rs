@@ -327,7 +327,6 @@ impl World {
         self.alive_in_copy = self.alive_in_copy.filter(|alive| self.rows.heartbeat == Some(*alive));
         self.outlive_copy();
         self.nodes[node].engine = Some(Arc::new(self.engine(node)));
-        self.nodes[node].listings.clear();
         self.story.tell(|| format!("server {node} starts"));
         self.backing.put_merchants(self.merchants.all());
         self.look()?;

@@ -15,13 +15,13 @@
 
 use std::hash::{Hash, Hasher};
 
-use engine::{Claim, Memory};
+use engine::Claim;
 use payment::{AttemptId, OperationId, Timestamp};
 use rustc_hash::FxHasher;
 use store::{Rows, Stage, Table};
 
 use crate::{
-    desk::{BankAnswer, Verdict},
+    desk::Verdict,
     ports::{is_attempt, is_holder},
     task::Job,
     world::{OnItsWay, World, mix},
@@ -102,14 +102,6 @@ impl Hasher for Named {
     }
 }
 
-/// A page of a listing that a server was shown.
-#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Heard {
-    at: Timestamp,
-    /// All that is known of it: whose question it was, and what the bank said.
-    digest: u64,
-}
-
 impl World {
     /// What a task knows that begins now: who asks, and the clocks; one that goes on with a claim knows which, the rows as they were
     /// claimed, and the clocks before.
@@ -131,15 +123,13 @@ impl World {
         mix(mix(verdict.kind(), answer), self.time.now().0 as u64)
     }
 
-    /// A task gets something: it knows it from now on, and of listings its server does.
+    /// A task gets something: it knows it from now on, and what its server has in memory as it goes on.
     pub(crate) fn remember(&mut self, index: usize, verdict: &Verdict) {
-        let (got, at) = (self.digest_of(verdict), self.time.now());
+        let got = self.digest_of(verdict);
+        let mut memory = FxHasher::default();
+        self.memory(self.tasks[index].node).hash(&mut memory);
         let task = &mut self.tasks[index];
-        if matches!(verdict, Verdict::Bank(BankAnswer::Payments(_))) {
-            let digest = mix(mix(task.began.0 as u64, self.rows_digest), got);
-            self.nodes[task.node].listings.push(Heard { at, digest });
-        }
-        task.history = mix(task.history, got);
+        task.history = mix(mix(task.history, got), memory.finish());
     }
 
     /// The state of the world, as far as it says what can happen.
@@ -175,21 +165,20 @@ impl World {
             .collect();
         tasks.sort_unstable();
         let state = &self.nodes[node];
+        (state.ready, state.paused, state.stops.is_some(), tasks, self.memory(node), state.ids.rows())
+    }
+
+    /// What a server has in memory: since when it has known of what is not over, and the listings that are kept, for every task that it
+    /// has and will have. (No gate is ever down here.)
+    fn memory(&self, node: usize) -> Option<(Vec<(OperationId, i64)>, Vec<u64>)> {
+        let memory = &self.nodes[node].engine.as_ref()?.memory;
+        let open = self.rows.operations.values().filter(|operation| operation.stage != Stage::Done);
+        let open: Vec<_> = open.map(|operation| operation.id).collect();
+        let known = memory.unresolved().into_iter().filter(|(id, _)| open.contains(id)).collect();
         // An older claim may look at what is too old for one that is made now.
         let claimed = self.tasks.iter().filter(|task| task.node == node).map(|task| task.began).min();
         let now = claimed.unwrap_or(self.time.now());
-        let kept =
-            state.listings.iter().filter(|heard| now.since_ms(heard.at) < self.size.periods.listing_gap_ms);
-        let listings: Vec<_> = kept.copied().collect();
-        let memory = state.engine.as_ref().map(|engine| self.known(&engine.memory));
-        (state.ready, state.paused, state.stops.is_some(), tasks, listings, memory, state.ids.rows())
-    }
-
-    /// What a server has in memory besides listings: since when it has known of what is not over. (No gate is ever down here.)
-    fn known(&self, memory: &Memory) -> Vec<(OperationId, i64)> {
-        let open = self.rows.operations.values().filter(|operation| operation.stage != Stage::Done);
-        let open: Vec<_> = open.map(|operation| operation.id).collect();
-        memory.unresolved().into_iter().filter(|(id, _)| open.contains(id)).collect()
+        Some((known, memory.listings(now, self.size.periods.listing_gap_ms)))
     }
 
     /// When listings were shown that a person may have to be told of: those after a token's death prove that nothing was taken.
@@ -249,20 +238,6 @@ mod tests {
         worlds.iter_mut().for_each(|world| world.settle_tasks().unwrap());
         let sent = worlds.map(|world| world.bank.arrivals.len());
         assert_eq!(sent, [1, 0], "whoever looked at his clock before the pause sends nothing");
-    }
-
-    #[test]
-    fn a_listing_tells_states_apart_for_as_long_as_it_is_kept() {
-        let mut worlds = [world(), world()];
-        assert_eq!(worlds[0].state(), worlds[1].state());
-        let at = worlds[0].time.now();
-        worlds[0].nodes[0].listings.push(Heard { at, digest: 1 });
-        let mut differ = |ms: i64| {
-            worlds.iter_mut().for_each(|world| world.pass(ms));
-            worlds[0].state() != worlds[1].state()
-        };
-        let kept_ms = Periods::SERVED.listing_gap_ms;
-        assert_eq!([differ(0), differ(kept_ms - 1), differ(1)], [true, true, false]);
     }
 
     #[test]

@@ -224,6 +224,9 @@ pub fn explore(long: bool) -> Option<u64> {
     }
     if long {
         states += explore_one(&WIDE)?;
+        if !goes_on_alike(&WIDE) {
+            return None;
+        }
     }
     explore_planted().then_some(states)
 }
@@ -258,12 +261,17 @@ fn goes_on_alike(bounds: &Bounds) -> bool {
             return false;
         }
     };
-    println!("  {} courses came to a state that was known, {} s", merged.compared, began.elapsed().as_secs());
+    let [forwards, backwards] = merged.states;
+    println!(
+        "  {} courses came to a state that was known, of {forwards} forwards and {backwards} backwards, {} s",
+        merged.compared,
+        began.elapsed().as_secs()
+    );
     for course in merged.differ.iter().flatten() {
         println!("  NOT ALIKE after one state:");
         tell_course(bounds, course.clone());
     }
-    merged.differ.is_none()
+    merged.differ.is_none() && forwards == backwards
 }
 
 /// Explores the small worlds with planted faults, and tells of each what found it; whether each was found.

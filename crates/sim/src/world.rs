@@ -10,7 +10,7 @@ use store::{MemoryStore, Rows};
 pub(crate) use crate::ports::Backing;
 pub use crate::size::Size;
 use crate::{
-    alike::{Heard, as_drawn},
+    alike::as_drawn,
     bank::Bank,
     check::{Broken, Checker},
     choices::{Choices, Made},
@@ -44,8 +44,6 @@ pub(crate) enum Stops {
 /// A server.
 pub(crate) struct Node {
     pub(crate) ids: CountingIds,
-    /// What its listings said, where states of the world are told apart: it keeps them for a while.
-    pub(crate) listings: Vec<Heard>,
     pub(crate) engine: Option<Arc<Engine>>,
     /// Whether its start is done: it takes requests and works.
     pub(crate) ready: bool,
@@ -70,7 +68,7 @@ impl Node {
             ..engine.clone()
         };
         let engine = self.engine.as_ref().map(|engine| Arc::new(anew(engine)));
-        Self { ids, engine, clock, listings: self.listings.clone(), ..*self }
+        Self { ids, engine, clock, ..*self }
     }
 }
 
@@ -185,7 +183,6 @@ impl World {
         let tabs = (0..size.tabs).map(|tab| Tab { order: tab % size.orders, ..Tab::default() }).collect();
         let node = |number: usize| Node {
             ids: CountingIds::of(number),
-            listings: Vec::new(),
             engine: None,
             ready: false,
             paused: false,

@@ -1,7 +1,11 @@
 //! Whether states that are taken for one go on alike. A course ends where it comes to a state that is known: that leaves nothing out
-//! only if each step from there comes to what the same step came to when the state was met first.
+//! only if each step from there comes to what the same step came to when the state was met first. What would show only later is looked
+//! for by taking the choices backwards as well: most states are met by another course first then, and have to go on to the same ones.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    panic::resume_unwind,
+};
 
 use super::{Bounds, How, begun};
 use crate::{
@@ -14,8 +18,8 @@ use crate::{
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Merged {
-    /// States of the world.
-    pub states: usize,
+    /// States of the world that were seen, forwards and backwards.
+    pub states: [usize; 2],
     /// Courses that came to one that was known, and were compared.
     pub compared: u64,
     /// Two courses to one state that do not go on alike.
@@ -45,29 +49,68 @@ impl Next {
     }
 }
 
-/// Goes through all states of a world; wherever a course comes to one that is known, it is compared what follows.
+/// Goes through all states of a world, forwards and backwards; wherever a course comes to one that is known, it is compared what follows.
 ///
 /// # Errors
 /// Fails with the first invariant that a course breaks.
 pub fn merge(bounds: &Bounds, how: How) -> Result<Merged, Broken> {
+    let by = |backwards| go_through(bounds, How { backwards, ..how });
+    let (forwards, backwards) = std::thread::scope(|scope| {
+        let forwards = scope.spawn(|| by(false));
+        let backwards = by(true);
+        (forwards.join().unwrap_or_else(|panic| resume_unwind(panic)), backwards)
+    });
+    let (forwards, backwards) = (forwards?, backwards?);
+    let differ = || {
+        let others = forwards.known.iter().filter_map(|(state, first)| {
+            let other = backwards.known.get(state)?;
+            (first.follow != other.follow).then(|| [first.decisions.clone(), other.decisions.clone()])
+        });
+        others.min_by_key(|[first, other]| first.len() + other.len())
+    };
+    Ok(Merged {
+        states: [forwards.known.len(), backwards.known.len()],
+        compared: forwards.compared + backwards.compared,
+        differ: forwards.differ.clone().or_else(|| backwards.differ.clone()).or_else(differ),
+    })
+}
+
+/// All states that a world was seen in.
+#[derive(Default)]
+struct GoneThrough {
+    known: HashMap<State, First>,
+    compared: u64,
+    differ: Option<[Vec<u32>; 2]>,
+}
+
+/// A state as it was met first.
+struct First {
+    decisions: Vec<u32>,
+    /// All that one step from there comes to.
+    follow: BTreeSet<State>,
+}
+
+fn go_through(bounds: &Bounds, how: How) -> Result<GoneThrough, Broken> {
     let begun = begun(bounds, how)?;
-    let mut known: HashMap<State, (Vec<u32>, BTreeSet<State>)> = HashMap::new();
+    let mut gone = GoneThrough::default();
     let mut open = vec![(begun.state(), Place::default())];
     // The world of the last that is open: a course that goes straight on is not played anew for each of its steps.
     let mut last = None;
-    let mut compared = 0;
     while let Some((state, place)) = open.pop() {
-        let nexts = nexts(&begun, &place, last.take())?;
+        let mut nexts = nexts(&begun, &place, last.take())?;
         let follow: BTreeSet<_> = nexts.iter().map(Next::state).collect();
-        if let Some((first, followed)) = known.get(&state) {
-            compared += 1;
-            if follow != *followed {
-                let differ = Some([first.clone(), place.decisions]);
-                return Ok(Merged { states: known.len(), compared, differ });
+        if let Some(first) = gone.known.get(&state) {
+            gone.compared += 1;
+            if follow != first.follow {
+                gone.differ = Some([first.decisions.clone(), place.decisions]);
+                break;
             }
             continue;
         }
-        known.insert(state, (place.decisions, follow));
+        gone.known.insert(state, First { decisions: place.decisions, follow });
+        if how.backwards {
+            nexts.reverse();
+        }
         for next in nexts {
             if let Next::State(state, place, world) = next {
                 open.push((state, place));
@@ -75,7 +118,7 @@ pub fn merge(bounds: &Bounds, how: How) -> Result<Merged, Broken> {
             }
         }
     }
-    Ok(Merged { states: known.len(), compared, differ: None })
+    Ok(gone)
 }
 
 /// The world after so many steps of a course; what is decided after them stands in the list, too.
@@ -120,6 +163,7 @@ mod tests {
             let merged = merge(bounds, How::default()).unwrap();
             assert!(merged.compared > 0, "{}", bounds.name);
             assert_eq!(merged.differ, None, "{}", bounds.name);
+            assert_eq!(merged.states[0], merged.states[1], "{}", bounds.name);
         }
         let blind = How { digest: |_| 0, ..How::default() };
         assert!(merge(&COMPARED[0], blind).unwrap().differ.is_some());
