@@ -1,12 +1,15 @@
 //! The same random calls on the store in memory and on SQLite: every answer, and every row at the end, must be equal.
 
-use payment::{IntentId, OperationState, State, UnknownReason};
+mod boxes;
+
+use payment::{IntentId, OperationState, OrderId, State, UnknownReason};
 use proptest::{prelude::*, test_runner::Config};
 use store::{
-    CheckoutRecord, ClaimDue, Claimed, Commit, Fate, IntentRecord, LookOf, Looking, PutFate, Resolution,
-    Start, Store, StoreError, StrangerRecord, Submitted, SweepRow, Task,
+    CheckoutRecord, ClaimDue, Claimed, ClaimedEffect, ClaimedNotice, Commit, Fate, IntentRecord, LookOf,
+    Looking, PutFate, Resolution, Start, Store, StoreError, StrangerRecord, Submitted, SweepRow, Task,
 };
 
+use self::boxes::BoxCall;
 use crate::{
     commands::{
         self, confirming, declined, frozen, object, open_for, open_intent, outcome, submit, succeeded, tenant,
@@ -35,6 +38,8 @@ enum Call {
     Resolve { stranger: u8, linked: bool },
     Fate { intent: usize, charge: usize, to: u8, stale: bool },
     Expire { limit: u32 },
+    HandOver { claim: usize },
+    Boxes(BoxCall),
     Advance { ms: i64 },
 }
 
@@ -58,6 +63,8 @@ fn any_call() -> impl Strategy<Value = Call> {
         2 => (0_usize..8, 0_usize..3, 0_u8..3, prop::bool::weighted(0.1))
             .prop_map(|(intent, charge, to, stale)| Call::Fate { intent, charge, to, stale }),
         1 => (0_u32..3).prop_map(|limit| Call::Expire { limit }),
+        1 => (0_usize..4).prop_map(|claim| Call::HandOver { claim }),
+        8 => boxes::any_call().prop_map(Call::Boxes),
         3 => pauses.prop_map(|ms| Call::Advance { ms }),
     ]
 }
@@ -67,6 +74,8 @@ fn any_call() -> impl Strategy<Value = Call> {
 struct Seen {
     intents: Vec<(CheckoutRecord, IntentRecord)>,
     claims: Vec<Claimed>,
+    notices: Vec<ClaimedNotice>,
+    effects: Vec<ClaimedEffect>,
     /// An early state of the sweep.
     swept: Option<SweepRow>,
 }
@@ -135,10 +144,7 @@ impl Twins {
                 seen.claims.extend(due.unwrap_or_default());
             }
             Call::Commit { claim, to, old_version, charges } => {
-                // The newest first: most of the older ones are stale.
-                let Some(claim) = seen.claims.iter().rev().nth(claim % seen.claims.len().max(1)) else {
-                    return;
-                };
+                let Some(claim) = newest(&seen.claims, claim) else { return };
                 let commit = match &claim.operation.task {
                     Task::Pay => commit(claim, to, old_version, charges),
                     Task::FollowUp(_) => follow_up_commit(claim, to, charges),
@@ -172,6 +178,14 @@ impl Twins {
             Call::Expire { limit } => {
                 self.both(async |store| store.expire(limit).await).await;
             }
+            Call::HandOver { claim } => {
+                let Some(lease) = newest(&seen.claims, claim).and_then(|claim| claim.operation.lease.clone())
+                else {
+                    return;
+                };
+                self.both(async |store| store.hand_over(lease.holder, commands::LEASE_MS).await).await;
+            }
+            Call::Boxes(call) => self.boxes(call, seen).await,
             Call::Advance { ms } => {
                 self.memory.clock.advance(ms);
                 self.sqlite.clock.advance(ms);
@@ -247,6 +261,8 @@ impl Twins {
             | Call::SetEmail { .. }
             | Call::Fate { .. }
             | Call::Expire { .. }
+            | Call::HandOver { .. }
+            | Call::Boxes(_)
             | Call::Advance { .. } => panic!("{call:?} is another's"),
         }
     }
@@ -264,18 +280,37 @@ impl Twins {
         }
     }
 
+    /// Every row, and what is read of them.
     async fn compare(&self, seen: &Seen) {
         assert_eq!(self.sqlite.rows().await, self.memory.rows().await);
+        let account = frozen("").account;
         for id in seen.ids() {
             self.both(async |store| store.story(tenant(), id).await).await;
+            self.both(async |store| store.effects(tenant(), id).await).await;
             world::story(self.sqlite.store.as_ref(), tenant(), id).await;
             world::story(self.memory.store.as_ref(), tenant(), id).await;
         }
         for order in ["order-0", "order-1", "order-2"] {
             assert_eq!(self.sqlite.order(order).await, self.memory.order(order).await);
+            let order = OrderId::parse(order).unwrap();
+            self.both(async |store| store.doubt(tenant(), order.clone()).await).await;
+        }
+        for number in 0..3 {
+            let stranger = stranger_of(number, 0);
+            self.both(async |store| store.stranger_took_money(stranger.clone()).await).await;
         }
         self.both(async |store| store.review(10).await).await;
+        self.both(async |store| store.open_extras(10).await).await;
+        self.both(async |store| store.undelivered_effects(10).await).await;
+        self.both(async |store| store.unfinished_accounts().await).await;
+        self.both(async |store| store.waiting_strangers(tenant(), account.clone(), 10).await).await;
+        self.both(async |store| store.replaced_charges(tenant(), account.clone(), 10).await).await;
     }
+}
+
+/// The newest first: most of the older claims are stale.
+fn newest<C>(claims: &[C], index: usize) -> Option<&C> {
+    claims.iter().rev().nth(index % claims.len().max(1))
 }
 
 fn stranger_of(number: u8, order: u8) -> StrangerRecord {
@@ -332,18 +367,30 @@ fn commit(claim: &Claimed, to: u8, old_version: bool, charges: u8) -> Commit {
     commit
 }
 
+fn answer_alike(calls: Vec<Call>) {
+    run(async {
+        let twins = Twins { memory: World::in_memory(), sqlite: World::on_sqlite().await };
+        let mut seen = Seen::default();
+        for call in calls {
+            twins.call(call, &mut seen).await;
+        }
+        twins.compare(&seen).await;
+    });
+}
+
 proptest! {
     #![proptest_config(Config { cases: 48, failure_persistence: None, ..Config::default() })]
 
     #[test]
     fn memory_and_sqlite_answer_alike(calls in prop::collection::vec(any_call(), 1..60)) {
-        run(async {
-            let twins = Twins { memory: World::in_memory(), sqlite: World::on_sqlite().await };
-            let mut seen = Seen::default();
-            for call in calls {
-                twins.call(call, &mut seen).await;
-            }
-            twins.compare(&seen).await;
-        });
+        answer_alike(calls);
+    }
+
+    /// With more that comes in and goes out.
+    #[test]
+    fn memory_and_sqlite_answer_alike_about_inbox_and_outbox(
+        calls in prop::collection::vec(prop_oneof![any_call(), boxes::any_call().prop_map(Call::Boxes)], 1..120)
+    ) {
+        answer_alike(calls);
     }
 }
