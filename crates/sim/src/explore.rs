@@ -16,7 +16,7 @@ use payment::StateName;
 
 pub use merged::{Merged, merge};
 pub use order::Light;
-pub use small::{BOUNDS, Bounds, COMPARED, WIDE};
+pub use small::{BOUNDS, Bounds, COMPARED, DEEP, WIDE};
 
 use crate::{
     alike::{Digest, State, by_meaning},

@@ -9,7 +9,7 @@ use crate::{
     alike::as_drawn,
     choices::Choices,
     explore::{
-        BOUNDS, Bounds, COMPARED, How, WIDE, explore as explore_world, explore_by, merge,
+        BOUNDS, Bounds, COMPARED, DEEP, How, WIDE, explore as explore_world, explore_by, merge,
         replay as replay_course,
     },
     fault::Fault,
@@ -227,6 +227,7 @@ pub fn explore(long: bool) -> Option<u64> {
         if !goes_on_alike(&WIDE) {
             return None;
         }
+        states += explore_one(&DEEP)?;
     }
     explore_planted().then_some(states)
 }

@@ -77,20 +77,34 @@ pub const BOUNDS: &[Bounds] = &[
     ),
 ];
 
-/// What is explored by a long run only.
+const FIVE: &[(Fault, u32)] = &[
+    (Fault::Killed, 1),
+    (Fault::RequestLost, 1),
+    (Fault::RequestRepeated, 1),
+    (Fault::LeaseEnds, 1),
+    (Fault::TokenDies, 1),
+];
+
+/// What is explored by a long run only: half a million states.
 pub const WIDE: Bounds = Bounds {
     together: 2,
     periods: Periods::BRIEF,
     ..world(
         "two workers, two tabs: any two of a crash, a request that is lost, one that is repeated, a lease that ends early, a dead token",
-        &[
-            (Fault::Killed, 1),
-            (Fault::RequestLost, 1),
-            (Fault::RequestRepeated, 1),
-            (Fault::LeaseEnds, 1),
-            (Fault::TokenDies, 1),
-        ],
+        FIVE,
         2,
+        2,
+        1,
+    )
+};
+
+/// The same: eight million.
+pub const DEEP: Bounds = Bounds {
+    periods: Periods::BRIEF,
+    ..world(
+        "one worker, two tabs: a crash, a request that is lost, one that is repeated, a lease that ends early, and a dead token",
+        FIVE,
+        1,
         2,
         1,
     )
