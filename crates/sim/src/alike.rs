@@ -170,11 +170,11 @@ impl World {
 
     /// What a server has in memory: since when it has known of what is not over, and the listings that are kept, for every task that it
     /// has and will have. (No gate is ever down here.)
-    fn memory(&self, node: usize) -> Option<(Vec<(OperationId, i64)>, Vec<u64>)> {
+    fn memory(&self, node: usize) -> Option<impl Ord + Hash + use<>> {
         let memory = &self.nodes[node].engine.as_ref()?.memory;
         let open = self.rows.operations.values().filter(|operation| operation.stage != Stage::Done);
         let open: Vec<_> = open.map(|operation| operation.id).collect();
-        let known = memory.unresolved().into_iter().filter(|(id, _)| open.contains(id)).collect();
+        let known: Vec<_> = memory.unresolved().into_iter().filter(|(id, _)| open.contains(id)).collect();
         // An older claim may look at what is too old for one that is made now.
         let claimed = self.tasks.iter().filter(|task| task.node == node).map(|task| task.began).min();
         let now = claimed.unwrap_or(self.time.now());

@@ -179,8 +179,7 @@ impl Twins {
                 self.both(async |store| store.expire(limit).await).await;
             }
             Call::HandOver { claim } => {
-                let Some(lease) = newest(&seen.claims, claim).and_then(|claim| claim.operation.lease.clone())
-                else {
+                let Some(lease) = newest(&seen.claims, claim).and_then(|claim| claim.operation.lease) else {
                     return;
                 };
                 self.both(async |store| store.hand_over(lease.holder, commands::LEASE_MS).await).await;
