@@ -6,7 +6,7 @@ use payment::StateName;
 use serde::Serialize;
 
 use crate::{
-    alike::as_drawn,
+    alike::{as_drawn, by_meaning},
     choices::Choices,
     explore::{
         BOUNDS, Bounds, COMPARED, DEEP, How, WIDE, explore as explore_world, explore_by, merge,
@@ -255,7 +255,7 @@ fn tell_course(bounds: &Bounds, decisions: Vec<u32>) {
 /// Whether what is taken for one state in a small world goes on alike.
 fn goes_on_alike(bounds: &Bounds) -> bool {
     let began = now();
-    let merged = match merge(bounds, How::default()) {
+    let merged = match merge(bounds, by_meaning) {
         Ok(merged) => merged,
         Err(broken) => {
             println!("  {broken}");

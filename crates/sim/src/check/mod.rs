@@ -116,6 +116,7 @@ impl Checker {
     /// What a later check compares with, and neither the rows nor the ledger tell.
     pub(crate) fn digest(&self, hasher: &mut impl Hasher) {
         self.answers.hash(hasher);
+        self.left.values().for_each(|at| at.hash(hasher));
         self.sent.values().for_each(|Request { account, path, body, key, .. }| {
             (&account.id, path, body, key).hash(hasher);
         });

@@ -85,7 +85,7 @@ const FIVE: &[(Fault, u32)] = &[
     (Fault::TokenDies, 1),
 ];
 
-/// What is explored by a long run only: half a million states.
+/// What is explored and compared by a long run only: half a million states.
 pub const WIDE: Bounds = Bounds {
     together: 2,
     periods: Periods::BRIEF,
@@ -98,7 +98,7 @@ pub const WIDE: Bounds = Bounds {
     )
 };
 
-/// The same: eight million.
+/// What is explored by a long run only, too, and too large to be compared: eight million states.
 pub const DEEP: Bounds = Bounds {
     periods: Periods::BRIEF,
     ..world(

@@ -1,6 +1,6 @@
 //! The same of the inbox and the outbox.
 
-use payment::Holder;
+use payment::{Holder, MerchantId};
 use proptest::prelude::*;
 use store::{
     AcceptNotice, Announcement, ClaimEffects, ClaimNotices, EffectState, NextTry, NoticeAbout, NoticeKey,
@@ -25,6 +25,7 @@ pub(super) enum BoxCall {
     },
     ClaimNotices {
         most: u32,
+        busy: bool,
     },
     /// What is due is claimed first, or else it is a claim of before.
     SettleNotice {
@@ -34,26 +35,28 @@ pub(super) enum BoxCall {
     },
     ClaimEffects {
         most: u32,
+        busy: bool,
     },
     SettleEffect {
         claim: Option<usize>,
-        next: usize,
+        state: usize,
         stale: bool,
     },
 }
 
 pub(super) fn any_call() -> impl Strategy<Value = BoxCall> {
+    let busy = || prop::bool::weighted(0.2);
     let stale = || prop::bool::weighted(0.1);
     let before = || prop::option::weighted(0.3, 0_usize..4);
     prop_oneof![
         3 => (0_usize..8, 0_u8..4, prop::bool::weighted(0.3))
             .prop_map(|(intent, kind, hint)| BoxCall::Accept { intent, kind, hint }),
-        2 => (0_u32..3).prop_map(|most| BoxCall::ClaimNotices { most }),
+        2 => (0_u32..3, busy()).prop_map(|(most, busy)| BoxCall::ClaimNotices { most, busy }),
         3 => (before(), 0_u8..5, stale())
             .prop_map(|(claim, verdict, stale)| BoxCall::SettleNotice { claim, verdict, stale }),
-        2 => (0_u32..3).prop_map(|most| BoxCall::ClaimEffects { most }),
+        2 => (0_u32..3, busy()).prop_map(|(most, busy)| BoxCall::ClaimEffects { most, busy }),
         3 => (before(), 0_usize..6, stale())
-            .prop_map(|(claim, next, stale)| BoxCall::SettleEffect { claim, next, stale }),
+            .prop_map(|(claim, state, stale)| BoxCall::SettleEffect { claim, state, stale }),
     ]
 }
 
@@ -61,10 +64,10 @@ impl Twins {
     pub(super) async fn boxes(&self, call: BoxCall, seen: &mut Seen) {
         match call {
             BoxCall::Accept { intent, kind, hint } => self.accept(intent, kind, hint, seen).await,
-            BoxCall::ClaimNotices { most } => self.claim_notices(most, seen).await,
+            BoxCall::ClaimNotices { most, busy } => self.claim_notices(most, busy, seen).await,
             BoxCall::SettleNotice { claim, verdict, stale } => {
                 if claim.is_none() {
-                    self.claim_notices(1, seen).await;
+                    self.claim_notices(1, false, seen).await;
                 }
                 let Some(claimed) = newest(&seen.notices, claim.unwrap_or(0)) else { return };
                 let verdict = match verdict {
@@ -78,14 +81,14 @@ impl Twins {
                 self.both(async |store| store.settle_notice(settle.clone()).await).await;
                 self.both(async |store| store.notice(settle.key.clone()).await).await;
             }
-            BoxCall::ClaimEffects { most } => self.claim_effects(most, seen).await,
-            BoxCall::SettleEffect { claim, next, stale } => {
+            BoxCall::ClaimEffects { most, busy } => self.claim_effects(most, busy, seen).await,
+            BoxCall::SettleEffect { claim, state, stale } => {
                 if claim.is_none() {
-                    self.claim_effects(1, seen).await;
+                    self.claim_effects(1, false, seen).await;
                 }
                 let Some(claimed) = newest(&seen.effects, claim.unwrap_or(0)) else { return };
                 let over = EffectState::ALL.iter().filter(|state| **state != EffectState::Waiting);
-                let next = over.copied().map(NextTry::Never).nth(next).unwrap_or(NextTry::In(MINUTE));
+                let next = over.copied().map(NextTry::Never).nth(state).unwrap_or(NextTry::In(MINUTE));
                 let settle = SettleEffect {
                     tenant: claimed.effect.tenant.clone(),
                     id: claimed.effect.id,
@@ -98,14 +101,14 @@ impl Twins {
         }
     }
 
-    async fn claim_notices(&self, most: u32, seen: &mut Seen) {
-        let claim = ClaimNotices { holder: Holder(uuid()), lease_ms: LEASE_MS, most, busy: Vec::new() };
+    async fn claim_notices(&self, most: u32, busy: bool, seen: &mut Seen) {
+        let claim = ClaimNotices { holder: Holder(uuid()), lease_ms: LEASE_MS, most, busy: busy_with(busy) };
         let due = self.both(async |store| store.claim_notices(claim.clone()).await).await;
         seen.notices.extend(due.unwrap_or_default());
     }
 
-    async fn claim_effects(&self, most: u32, seen: &mut Seen) {
-        let claim = ClaimEffects { holder: Holder(uuid()), lease_ms: LEASE_MS, most, busy: Vec::new() };
+    async fn claim_effects(&self, most: u32, busy: bool, seen: &mut Seen) {
+        let claim = ClaimEffects { holder: Holder(uuid()), lease_ms: LEASE_MS, most, busy: busy_with(busy) };
         let due = self.both(async |store| store.claim_effects(claim.clone()).await).await;
         seen.effects.extend(due.unwrap_or_default());
     }
@@ -134,4 +137,9 @@ impl Twins {
         self.both(async |store| store.accept_notice(accept.clone()).await).await;
         self.both(async |store| store.notice(key.clone()).await).await;
     }
+}
+
+/// The merchants that are passed over.
+fn busy_with(busy: bool) -> Vec<MerchantId> {
+    busy.then(|| tenant().merchant).into_iter().collect()
 }
