@@ -62,34 +62,28 @@ impl Choices {
 
     /// One of those whose weight is not 0; the first where none has any. It is written down as its place among those.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
-        let possible = weights.iter().filter(|weight| **weight > 0).count();
-        let nth = |nth: usize| {
-            weights
-                .iter()
-                .enumerate()
-                .filter(|(_, weight)| **weight > 0)
-                .nth(nth)
-                .map_or(0, |(index, _)| index)
-        };
-        if possible < 2 {
-            return nth(0);
+        let (mut sum, mut possible) = (0, 0);
+        for weight in weights {
+            sum += weight;
+            possible += u32::from(*weight > 0);
         }
-        let of = u32::try_from(possible).unwrap_or(u32::MAX);
-        let value = match &mut self.source {
+        let mut left = weights.iter().enumerate().filter(|(_, weight)| **weight > 0).map(|(index, _)| index);
+        if possible < 2 {
+            return left.next().unwrap_or(0);
+        }
+        let place = match &mut self.source {
             Source::Seed(rng) => {
-                let mut left = rng.u32(0..weights.iter().sum());
-                let mut place = 0;
-                for weight in weights.iter().filter(|weight| **weight > 0) {
-                    if left < *weight {
-                        break;
-                    }
-                    (left, place) = (left - weight, place + 1);
-                }
-                place
+                let mut drawn = rng.u32(0..sum);
+                let passed = weights.iter().take_while(|weight| {
+                    let passed = drawn >= **weight;
+                    drawn -= if passed { **weight } else { 0 };
+                    passed
+                });
+                passed.filter(|weight| **weight > 0).count() as u32
             }
-            Source::List { .. } => self.listed(of),
+            Source::List { .. } => self.listed(possible),
         };
-        nth(self.decided(value, of))
+        left.nth(self.decided(place, possible)).unwrap_or(0)
     }
 
     /// Whether something happens that happens `per_mille` times in a thousand.

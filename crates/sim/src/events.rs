@@ -129,6 +129,7 @@ impl World {
         self.find_page_events(&mut add);
         let now = self.time.now();
         let due = self.rows.next_wake();
+        let unread = !self.has_read_accounts();
         for (node, state) in self.nodes.iter().enumerate() {
             let rates = |fault: Fault, divided: u32| self.size.rates.of(fault).div_ceil(divided);
             if state.engine.is_none() {
@@ -161,7 +162,6 @@ impl World {
                 add(Event::Tick(node, Tick::Effects), if is_due.effects { 40 } else { 0 });
             }
             // A server sweeps as soon as it starts, as a rule before the first order is made; and until what it waits for is read.
-            let unread = !self.has_read_accounts();
             let gated = unread || self.rows.sweeps.values().any(|sweep| sweep.gated_from.is_some());
             let first = unread && self.rows.checkouts.is_empty();
             let old = self.rows.heartbeat.is_none_or(|beat| now.since_ms(beat).abs() >= 10 * SECOND);
@@ -189,7 +189,7 @@ impl World {
         if self.nodes.iter().any(|node| node.ready) && self.waits_for_a_person().is_some() {
             add(Event::Person, 15);
         }
-        self.find_outside_events(&mut add);
+        self.find_outside_events(unread, &mut add);
         self.events = events;
     }
 
@@ -251,7 +251,7 @@ impl World {
         !self.rows.accounts.is_empty() && accounts.all(|(tenant, account)| read(tenant, account))
     }
 
-    fn find_outside_events(&self, add: &mut impl FnMut(Event, u32)) {
+    fn find_outside_events(&self, unread: bool, add: &mut impl FnMut(Event, u32)) {
         let rates = |fault: Fault, divided: u32| self.size.rates.of(fault).div_ceil(divided);
         for (index, object) in self.bank.objects.iter().enumerate() {
             match object.status {
@@ -284,7 +284,7 @@ impl World {
         let rate = rates(Fault::Restored, 20);
         match self.backup {
             // A copy from before an account was ever read is not told from a new database. One without an order forgets most.
-            None if !self.has_read_accounts() => {}
+            None if unread => {}
             None => add(Event::Backup, if self.rows.checkouts.is_empty() { rate * 20 } else { rate * 3 }),
             // One that is old enough can be started on at once, while what was sent last is on its way.
             Some(ref rows) => {

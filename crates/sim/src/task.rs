@@ -155,65 +155,69 @@ impl Job {
     /// The engine's future.
     pub fn run(&self, engine: Arc<Engine>) -> Running {
         match self.clone() {
-            Self::Create(asked) => running(async move {
+            Self::Create(asked) => running(|| async move {
                 let (key, terms) = *asked;
                 Ok(Done::Created(engine.open_checkout(key, terms).await?))
             }),
             Self::Load { tenant, order, .. } => {
-                running(async move { Ok(Done::Loaded(Box::new(engine.store.order(tenant, order).await?))) })
+                running(
+                    || async move { Ok(Done::Loaded(Box::new(engine.store.order(tenant, order).await?))) },
+                )
             }
-            Self::Submit { submission, .. } => running(async move {
+            Self::Submit { submission, .. } => running(|| async move {
                 let outcome = engine.submit(*submission).await?;
                 let SubmitOutcome::Claimed(claim) = outcome else { return Ok(Done::Submitted(outcome)) };
                 Ok(Done::Driven(Box::new(engine.drive(*claim).await?)))
             }),
             Self::TryAgain { key, checkout, .. } => {
-                running(async move { Ok(Done::Tried(engine.open_intent(*key, checkout).await?)) })
+                running(|| async move { Ok(Done::Tried(engine.open_intent(*key, checkout).await?)) })
             }
             Self::CheckNow { tenant, intent } => {
-                running(async move { engine.check_now(&tenant, intent).await.map(|()| Done::Nothing) })
+                running(|| async move { engine.check_now(&tenant, intent).await.map(|()| Done::Nothing) })
             }
             Self::Release { tenant, intent } => {
-                running(async move { Ok(Done::Released(engine.release(&tenant, intent).await?)) })
+                running(|| async move { Ok(Done::Released(engine.release(&tenant, intent).await?)) })
             }
             Self::Accept { tenant, body, .. } => {
-                running(async move { Ok(Done::Accepted(engine.accept_notice(&tenant, &body).await?)) })
+                running(|| async move { Ok(Done::Accepted(engine.accept_notice(&tenant, &body).await?)) })
             }
-            Self::Start => running(async move { Ok(Done::Started(engine.start().await?)) }),
-            Self::Beat => running(async move { engine.beat().await.map(|()| Done::Nothing) }),
+            Self::Start => running(|| async move { Ok(Done::Started(engine.start().await?)) }),
+            Self::Beat => running(|| async move { engine.beat().await.map(|()| Done::Nothing) }),
             Self::ClaimDue => {
-                running(async move { Ok(Done::Claims(engine.claim_due(2, Vec::new()).await?)) })
+                running(|| async move { Ok(Done::Claims(engine.claim_due(2, Vec::new()).await?)) })
             }
-            Self::Drive(claim) => running(async move { engine.drive(*claim).await.map(|_| Done::Nothing) }),
+            Self::Drive(claim) => {
+                running(|| async move { engine.drive(*claim).await.map(|_| Done::Nothing) })
+            }
             Self::ClaimNotices => {
-                running(async move { Ok(Done::Notices(engine.claim_notices(2, Vec::new()).await?)) })
+                running(|| async move { Ok(Done::Notices(engine.claim_notices(2, Vec::new()).await?)) })
             }
             Self::Notice(notice) => {
-                running(async move { engine.work_notice(*notice).await.map(|()| Done::Nothing) })
+                running(|| async move { engine.work_notice(*notice).await.map(|()| Done::Nothing) })
             }
             Self::ClaimEffects => {
-                running(async move { Ok(Done::Effects(engine.claim_effects(2, Vec::new()).await?)) })
+                running(|| async move { Ok(Done::Effects(engine.claim_effects(2, Vec::new()).await?)) })
             }
             Self::Deliver(effect) => {
-                running(async move { engine.deliver(*effect).await.map(|()| Done::Nothing) })
+                running(|| async move { engine.deliver(*effect).await.map(|()| Done::Nothing) })
             }
-            Self::Sweep(merchant) => running(async move {
+            Self::Sweep(merchant) => running(|| async move {
                 let swept = engine.sweep_merchant(&merchant).await?;
                 for left in engine.left_accounts().await? {
                     engine.sweep_left(&left).await?;
                 }
                 Ok(Done::Swept(swept))
             }),
-            Self::Expire => running(async move { engine.expire().await.map(|_| Done::Nothing) }),
-            Self::Extras => running(async move {
+            Self::Expire => running(|| async move { engine.expire().await.map(|_| Done::Nothing) }),
+            Self::Extras => running(|| async move {
                 engine.refund_extras(&mut OutOfReach::default()).await.map(|_| Done::Nothing)
             }),
-            Self::HandOver => running(async move { engine.hand_over().await.map(|()| Done::Nothing) }),
-            Self::FollowUp { tenant, intent, kind, amount } => running(async move {
+            Self::HandOver => running(|| async move { engine.hand_over().await.map(|()| Done::Nothing) }),
+            Self::FollowUp { tenant, intent, kind, amount } => running(|| async move {
                 let reason = "the shop wants it".to_owned();
                 engine.open_follow_up(&tenant, intent, kind, amount, reason).await.map(|_| Done::Nothing)
             }),
-            Self::Resolve { id, verdict } => running(async move {
+            Self::Resolve { id, verdict } => running(|| async move {
                 let reason = "read in the bank's dashboard".to_owned();
                 let grounds = Grounds { evidence: Some(reason.clone()), reason };
                 Ok(Done::Resolved(engine.resolve(&id, verdict, &grounds).await?))
@@ -225,9 +229,12 @@ impl Job {
 /// A future of the engine.
 pub type Running = Pin<Box<dyn Future<Output = Result<Done, EngineError>> + Send>>;
 
-/// Boxed as it is: what wraps such a future holds it twice.
-fn running(job: impl Future<Output = Result<Done, EngineError>> + Send + 'static) -> Running {
-    Box::pin(job)
+/// Boxed as it is, where it is made: what wraps such a future holds it twice, and to move one takes a while.
+fn running<F: Future<Output = Result<Done, EngineError>> + Send + 'static>(
+    job: impl FnOnce() -> F,
+) -> Running {
+    let boxed: Box<F> = Box::write(Box::new_uninit(), job());
+    Box::into_pin(boxed)
 }
 
 /// A task of a server.
