@@ -143,7 +143,8 @@ impl World {
         if tabs.iter().all(Option::is_none) {
             nodes.sort_unstable();
         }
-        let rest = (&nodes, &ways, &tabs, self.time.now(), self.size.rates.left(), self.keys);
+        let rest =
+            (&nodes, &ways, &tabs, self.time.now(), self.size.rates.left(), self.size.switches, self.keys);
         let (mut fast, mut sound) = (FxHasher::default(), DefaultHasher::new());
         (self.rows_digest, self.bank_digest(), &rest).hash(&mut fast);
         (self.rows_digest, self.bank_digest(), &rest).hash(&mut sound);
@@ -155,10 +156,12 @@ impl World {
     /// A server: whether it is up, what it works on, what it keeps, and which ids it draws next.
     fn node(&self, node: usize) -> impl Ord + Hash {
         let own = self.tasks.iter().filter(|task| task.node == node);
+        let bounded = self.size.switches != u32::MAX;
+        let at_work = self.at_work().filter(|_| bounded).map(|task| task.id);
         let mut tasks: Vec<_> = own
             .map(|task| {
                 let waits = task.wait.as_ref().map(|wait| wait.words());
-                (task.job.words(), waits, task.light, task.history)
+                (task.job.words(), waits, task.light, task.history, Some(task.id) == at_work)
             })
             .collect();
         tasks.sort_unstable();
@@ -202,7 +205,7 @@ mod tests {
     use super::*;
     use crate::{
         events::{Deed, Event},
-        explore::{BOUNDS, COMPARED, DEEP, How, WIDE, begun},
+        explore::{BOUNDS, COMPARED, DEEP, How, IN_TURN, WIDE, begun},
         fault::Fault,
         periods::Periods,
         time::SECOND,
@@ -252,7 +255,7 @@ mod tests {
             Fault::TokenDies,
             Fault::CardRefused,
         ];
-        for bounds in BOUNDS.iter().chain(COMPARED).chain([&WIDE, &DEEP]) {
+        for bounds in BOUNDS.iter().chain(COMPARED).chain(&IN_TURN).chain([&WIDE, &DEEP]) {
             assert!(bounds.faults.iter().all(|(fault, _)| TOLD.contains(fault)), "{}", bounds.name);
         }
     }

@@ -16,7 +16,7 @@ use payment::StateName;
 
 pub use merged::{Merged, merge};
 pub use order::Light;
-pub use small::{BOUNDS, Bounds, COMPARED, DEEP, WIDE};
+pub use small::{BOUNDS, Bounds, COMPARED, DEEP, IN_TURN, WIDE};
 
 use crate::{
     alike::{Digest, State, by_meaning},
@@ -204,6 +204,7 @@ fn size(bounds: &Bounds) -> Size {
         rates: Rates::none(),
         periods: bounds.periods,
         deeds: Some(bounds.deeds),
+        switches: bounds.switches,
         held: false,
         refund_extras: false,
         lively: false,
@@ -322,6 +323,9 @@ impl World {
             }
         }
         events.retain(|(event, _)| self.may_come(*event));
+        if self.size.switches == 0 {
+            events.retain(|(event, _)| !self.is_switch(*event));
+        }
         self.events = events;
     }
 

@@ -9,7 +9,7 @@ use crate::{
     alike::{as_drawn, by_meaning},
     choices::Choices,
     explore::{
-        BOUNDS, Bounds, COMPARED, DEEP, How, WIDE, explore as explore_world, explore_by, merge,
+        BOUNDS, Bounds, COMPARED, DEEP, How, IN_TURN, WIDE, explore as explore_world, explore_by, merge,
         replay as replay_course,
     },
     fault::Fault,
@@ -222,7 +222,13 @@ pub fn explore(long: bool) -> Option<u64> {
             return None;
         }
     }
+    let [two, three, five] = &IN_TURN;
+    states += explore_one(two)? + explore_one(three)?;
+    if !goes_on_alike(two) {
+        return None;
+    }
     if long {
+        states += explore_one(five)?;
         states += explore_one(&WIDE)?;
         if !goes_on_alike(&WIDE) {
             return None;

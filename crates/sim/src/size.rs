@@ -31,6 +31,8 @@ pub struct Size {
     pub refund_extras: bool,
     /// In a world whose every course is explored: how much each shopper does after the first look.
     pub deeds: Option<u32>,
+    /// In such a world, how often another may still go on before what is at work has come to where it waits.
+    pub switches: u32,
     /// Whether people do more than buy: they look, check, press again, let go.
     pub lively: bool,
 }
@@ -47,6 +49,7 @@ impl Size {
             orders: merchants * (1 + choices.weighted(&[6, 1])),
             steps: [20, 40, 80, 160][choices.weighted(&[4, 4, 2, 1])],
             deeds: None,
+            switches: u32::MAX,
             held: choices.happens(60),
             refund_extras: choices.happens(300),
             lively: choices.happens(500),
@@ -72,6 +75,7 @@ impl Size {
             ]),
             periods: Periods::SERVED,
             deeds: None,
+            switches: u32::MAX,
             held: false,
             refund_extras: false,
             lively: false,
@@ -124,6 +128,7 @@ impl Size {
             rates,
             periods: Periods::SERVED,
             deeds: None,
+            switches: u32::MAX,
             held: false,
             refund_extras: false,
             lively: false,

@@ -136,6 +136,8 @@ pub struct World {
     pub(crate) behind: bool,
     pub(crate) vault: Arc<Vault>,
     pub(crate) next_task: u32,
+    /// The task that went on last, in a world whose every course is explored.
+    pub(crate) at_work: Option<u32>,
     pub(crate) events: Vec<(Event, u32)>,
     pub(crate) weights: Vec<u32>,
     pub(crate) steps: u64,
@@ -208,6 +210,7 @@ impl World {
             behind: false,
             vault,
             next_task: 0,
+            at_work: None,
             events: Vec::new(),
             weights: Vec::new(),
             steps: 0,

@@ -7,6 +7,9 @@
 //! another order, with the same state behind both. (Of an intent a submit uses what never changes.)
 //!
 //! A task that has written and then only reads how things stand, where no tab has a use for it, reads at once.
+//!
+//! The largest worlds are bounded by how often another goes on before what is at work has come to where it waits for the bank
+//! (`Bounds::switches`): counted in the courses that are left by all this. Faults come between at any time.
 
 use std::any::type_name;
 
@@ -72,8 +75,30 @@ impl World {
         matches!(event, Event::Pass(..)) || begins && (time || wait_for_a_write(usize::MAX))
     }
 
+    /// The task that went on last, where it can go on at once.
+    pub(crate) fn at_work(&self) -> Option<&Task> {
+        let index =
+            self.tasks.iter().position(|task| Some(task.id) == self.at_work && task.wait.is_some())?;
+        self.may_come(Event::Resume(index)).then_some(&self.tasks[index])
+    }
+
+    /// Whether another goes on before what is at work has come to where it waits. Faults come at any time.
+    pub(crate) fn is_switch(&self, event: Event) -> bool {
+        let Some(at_work) = self.at_work() else { return false };
+        let own = matches!(event, Event::Resume(index) if self.tasks[index].id == at_work.id);
+        !own && !matches!(event, Event::Kill(_) | Event::Pass(..))
+    }
+
     /// An event happens in a world whose every course is explored.
     pub(crate) fn happen_in_order(&mut self, event: Event) -> Result<(), Broken> {
+        if self.size.switches != u32::MAX && self.is_switch(event) {
+            self.size.switches -= 1;
+        }
+        if let Event::Resume(index) = event {
+            self.at_work = Some(self.tasks[index].id);
+        } else if matches!(event, Event::Tick(..) | Event::Tab(..)) {
+            self.at_work = Some(self.next_task);
+        }
         if self.takes_every_order() {
             return self.happen(event);
         }
@@ -118,5 +143,27 @@ impl World {
     /// Whether a tab's shopper has done all that he does.
     pub(crate) fn has_done_all(&self, tab: usize) -> bool {
         self.size.deeds.is_some_and(|deeds| self.tabs[tab].deeds >= deeds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::{Bounds, How, IN_TURN, begun};
+
+    fn after_a_press(bounds: &Bounds) -> Vec<Event> {
+        let mut world = begun(bounds, How::default()).unwrap();
+        world.happen_in_order(Event::Tab(0, Deed::Pay)).unwrap();
+        world.find_all_events(bounds.deeds);
+        let faults = |event: &Event| matches!(event, Event::Kill(_) | Event::Pass(..));
+        world.events.iter().map(|(event, _)| *event).filter(|event| !faults(event)).collect()
+    }
+
+    #[test]
+    fn where_no_switch_is_left_what_is_at_work_goes_on_first() {
+        let [two, ..] = &IN_TURN;
+        assert_eq!(after_a_press(two), [Event::Resume(0)]);
+        let one = Bounds { switches: 1, ..two.clone() };
+        assert!(after_a_press(&one).contains(&Event::Tab(1, Deed::Pay)));
     }
 }
