@@ -94,9 +94,17 @@ impl Checker {
         // What the bank took back before anybody asked is not there to be known; nor is what was given back anybody's money.
         let kept = |object: &Object| object.status == Status::Succeeded && !bank.gave_all_back(object);
         let took = object.is_some_and(|object| object.took_money() && kept(object));
+        let journaled = |event: &str| {
+            let mut lines = rows.journal.iter().filter(|((_, of, _), _)| *of == intent.id);
+            lines.any(|(_, row)| row.line.event == event)
+        };
+        // A request repeated after its key's life makes a second object, and a restored copy has forgotten the first: by the one that
+        // it hears of first the intent ends. The other's money pays the checkout none the less, and somebody is told.
+        let twice = bank.objects.iter().filter(|object| object.intent == Some(intent.id)).count() > 1;
+        let ended_by_another = twice && self.restored.is_some() && journaled("anomaly");
         must!(
             8,
-            !(ended_free && took) || fickle || asked,
+            !(ended_free && took) || fickle || asked || ended_by_another,
             "{} is {:?}, and took money",
             intent.id,
             intent.state
@@ -105,10 +113,6 @@ impl Checker {
         let known = charged || asked || object.is_some_and(|object| self.untold.contains(&object.id));
         must!(16, !took || known, "{} took money, and nobody wrote it down", intent.id);
         let succeeded = intent.state.name() == StateName::Succeeded;
-        let judged = |event: &str| {
-            let mut lines = rows.journal.iter().filter(|((_, of, _), _)| *of == intent.id);
-            lines.any(|(_, row)| row.line.event == event)
-        };
         let by = match &intent.state {
             State::Succeeded { object, .. } => bank.objects.iter().find(|other| other.id == *object),
             State::Created
@@ -124,7 +128,7 @@ impl Checker {
         let other_sum = by.is_some_and(|object| object.amount != intent.amount);
         must!(
             8,
-            !(succeeded && other_sum) || judged("judged_charged"),
+            !(succeeded && other_sum) || journaled("judged_charged"),
             "{} succeeded by {object:?}",
             intent.id
         );
@@ -132,7 +136,7 @@ impl Checker {
         let known = told && self.restored.is_none() && !self.hasty;
         must!(
             17,
-            !(known && judged("judged_not_charged")),
+            !(known && journaled("judged_not_charged")),
             "a person had to say what the bank says of {}",
             intent.id
         );
