@@ -9,7 +9,7 @@ use crate::{
     heal::{later, turn},
     task::{Job, Task},
     time::{DAY, MINUTE, SECOND},
-    world::{GAP_MS, LEASE_MS, Stops, World},
+    world::{GAP_MS, LEASE_MS, OnItsWay, Stops, World},
 };
 
 /// What may happen next.
@@ -123,13 +123,16 @@ impl World {
                 add(Event::TimeOut(index), 30);
             }
         }
-        for index in 0..self.on_its_way.len() {
-            add(Event::Arrive(index), 60);
+        for (index, way) in self.on_its_way.iter().enumerate() {
+            // What is late at the bank harms where others have gone on meanwhile.
+            let late = matches!(way, OnItsWay::ToBank(..));
+            add(Event::Arrive(index), if late { 20 } else { 60 });
         }
-        self.find_page_events(&mut add);
+        let unread = !self.has_read_accounts();
+        self.find_page_events(unread, &mut add);
         let now = self.time.now();
         let due = self.rows.next_wake();
-        let unread = !self.has_read_accounts();
+        let sweeps = self.tasks.iter().filter(|task| matches!(task.job, Job::Sweep(_))).map(|task| task.node);
         for (node, state) in self.nodes.iter().enumerate() {
             let rates = |fault: Fault, divided: u32| self.size.rates.of(fault).div_ceil(divided);
             if state.engine.is_none() {
@@ -166,16 +169,14 @@ impl World {
             let first = unread && self.rows.checkouts.is_empty();
             let old = self.rows.heartbeat.is_none_or(|beat| now.since_ms(beat).abs() >= 10 * SECOND);
             add(Event::Tick(node, Tick::Beat), if old { 20 } else { 0 });
-            add(
-                Event::Tick(node, Tick::Sweep),
-                if first {
-                    400
-                } else if gated {
-                    40
-                } else {
-                    3
-                },
-            );
+            // Of all servers one, as a rule, and it one after the other: else a history is made of sweeps.
+            let weight = match (sweeps.clone().any(|other| other == node), sweeps.clone().count() > 0) {
+                (true, _) => 1,
+                (_, false) if first => 400,
+                _ if gated => 40,
+                _ => 3,
+            };
+            add(Event::Tick(node, Tick::Sweep), weight);
             let over = |checkout: &store::CheckoutRecord| {
                 checkout.status == CheckoutStatus::Open && checkout.expires_at <= now
             };
@@ -193,13 +194,17 @@ impl World {
         self.events = events;
     }
 
-    fn find_page_events(&self, add: &mut impl FnMut(Event, u32)) {
+    fn find_page_events(&self, unread: bool, add: &mut impl FnMut(Event, u32)) {
         if !self.nodes.iter().any(|node| node.ready) {
             return;
         }
         for order in 0..self.size.orders {
-            let known = self.opened[order] > 0;
-            add(Event::Create(order), if known { 6 } else { 300 });
+            let weight = match self.opened[order] {
+                0 if unread => 60,
+                0 => 300,
+                _ => 6,
+            };
+            add(Event::Create(order), weight);
         }
         for intent in self.rows.intents.values() {
             let held = intent.state.name() == StateName::Authorized;
