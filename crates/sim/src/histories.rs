@@ -62,6 +62,8 @@ pub struct Told {
     pub histories: u64,
     /// Steps before everything was healed.
     pub steps: u64,
+    /// In how many somebody had pressed Pay before that.
+    pub submitted: u64,
     /// How often each fault happened, by the state of the newest intent; the last column is before there is one.
     pub met: Vec<[u64; StateName::ALL.len() + 1]>,
     /// What broke.
@@ -78,6 +80,7 @@ impl Told {
     fn add(&mut self, seed: u64, ended: Ended, met: &Met) {
         self.histories += 1;
         self.steps += ended.steps;
+        self.submitted += u64::from(ended.submitted);
         for (sum, met) in self.met.iter_mut().zip(met) {
             for (sum, met) in sum.iter_mut().zip(met) {
                 *sum += u64::from(*met);
@@ -94,6 +97,7 @@ impl Told {
     fn join(&mut self, other: Self) {
         self.histories += other.histories;
         self.steps += other.steps;
+        self.submitted += other.submitted;
         self.broken += other.broken;
         for (sum, met) in self.met.iter_mut().zip(&other.met) {
             for (sum, met) in sum.iter_mut().zip(met) {
@@ -139,7 +143,8 @@ pub fn play(world: World) -> (Ended, Met) {
     }));
     played.unwrap_or_else(|_| {
         let broken = Broken { invariant: crate::running::FAILS_BY_ITSELF, found: "it panicked".to_owned() };
-        let ended = Ended { broken: Some(broken), steps: 0, hash: 0, decisions: Vec::new() };
+        let ended =
+            Ended { broken: Some(broken), steps: 0, submitted: false, hash: 0, decisions: Vec::new() };
         (ended, [[0; StateName::ALL.len() + 1]; Fault::ALL.len()])
     })
 }

@@ -68,6 +68,7 @@ pub fn prove(seeds: u64, from: u64, long: bool, crashes: u64) -> bool {
     let told = play_all(Worlds::Drawn, from..from.saturating_add(seeds), THREADS, false);
     let per_second = rate(told.histories, began);
     println!("  {} steps, {per_second} histories a second, {} broken", told.steps, told.broken);
+    println!("  in {} somebody pressed Pay while things went wrong", told.submitted);
     tell_violations(&told);
     let (mut others, mut others_broken) = (0, 0);
     for (worlds, what) in [

@@ -141,6 +141,7 @@ pub struct World {
     pub(crate) events: Vec<(Event, u32)>,
     pub(crate) weights: Vec<u32>,
     pub(crate) steps: u64,
+    pub(crate) submitted: bool,
     pub(crate) hash: u64,
     /// What was decided before everything was healed.
     pub(crate) decided: Vec<Made>,
@@ -160,6 +161,8 @@ pub struct Ended {
     pub broken: Option<Broken>,
     /// Steps.
     pub steps: u64,
+    /// Whether anybody had pressed Pay, and a server had written it down, before all faults were over.
+    pub submitted: bool,
     /// A number for all that happened.
     pub hash: u64,
     /// The decisions.
@@ -214,6 +217,7 @@ impl World {
             events: Vec::new(),
             weights: Vec::new(),
             steps: 0,
+            submitted: false,
             hash: 0,
             decided: Vec::new(),
             remembers: None,
@@ -238,7 +242,7 @@ impl World {
         }
         self.hash = mix(self.hash, as_drawn(&self.rows));
         let decisions = self.decided.iter().chain(self.choices.made()).map(|made| made.value).collect();
-        Ended { broken, steps: self.steps, hash: self.hash, decisions }
+        Ended { broken, steps: self.steps, submitted: self.submitted, hash: self.hash, decisions }
     }
 
     fn play(&mut self) -> Result<(), Broken> {
@@ -257,6 +261,7 @@ impl World {
     pub(crate) fn end(&mut self) -> Result<(), Broken> {
         let decided = std::mem::replace(&mut self.choices, Choices::from_list(Vec::new()));
         self.decided = decided.made().to_vec();
+        self.submitted = self.rows.operations.values().any(|operation| operation.execute_until.is_some());
         let ended =
             self.heal().and_then(|()| self.checker.at_the_end(&self.rows, &self.bank, self.time.now()));
         self.choices = Choices::from_list(Vec::new());

@@ -1,7 +1,7 @@
 //! Histories are functions of their seeds, whatever store they run over.
 
 use sim::{
-    histories::{self, Worlds},
+    histories::{self, Worlds, play_all},
     sqlite::File,
     world::Size,
 };
@@ -14,6 +14,14 @@ fn the_same_history_over_sqlite_ends_with_the_same_rows() {
         writes += file.compare(seed, Size::drawn).unwrap_or_else(|difference| panic!("{difference}")).writes;
     }
     assert!(writes > 60 * 10, "nothing happened: {writes} transactions");
+}
+
+#[test]
+fn histories_are_of_payments() {
+    let pressed = |worlds| play_all(worlds, 0..500, 2, false).submitted;
+    let (drawn, small) = (pressed(Worlds::Drawn), pressed(Worlds::Small));
+    assert!(drawn > 225, "somebody pressed Pay in {drawn} of 500 histories");
+    assert!(small > 125, "somebody pressed Pay in {small} of 500 small histories");
 }
 
 #[test]

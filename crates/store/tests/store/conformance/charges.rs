@@ -1,9 +1,11 @@
 //! Objects that took money: each is a row, the first pays the checkout, the others are extras.
 
+use std::sync::Arc;
+
 use payment::{CheckoutStatus, Mode, OperationState, ProviderAccount, State};
 use store::{
-    Charge, ChargeRecord, Committed, Fate, IntentRecord, OpenFollowUp, OpenedFollowUp, PutFate, ReviewId,
-    ReviewItem,
+    Charge, ChargeRecord, Committed, Fate, Flow, IntentRecord, OpenFollowUp, OpenedFollowUp, PutFate,
+    ReviewId, ReviewItem, StoreError,
 };
 
 use crate::{
@@ -25,6 +27,7 @@ behaviours!(
     n5_a_charges_fate_is_written_over_what_was_seen_and_told_once,
     n5_r23_what_has_a_fate_is_no_open_extra,
     n5_one_extra_pays_in_the_place_of_another,
+    n5_a_second_extra_that_is_kept_is_refused_by_its_index,
     n5_what_an_extra_pays_in_the_place_of_is_found_by_its_account,
 );
 
@@ -206,6 +209,23 @@ async fn n5_one_extra_pays_in_the_place_of_another(world: World) {
         assert_eq!(fates(&world, &intent).await, (pays.into(), expected));
     }
     assert_eq!(world.store.open_extras(10).await.unwrap(), charges[2..]);
+}
+
+/// Without the look of the flow: its index decides among many writers.
+async fn n5_a_second_extra_that_is_kept_is_refused_by_its_index(world: World) {
+    let (_, charges) = charged(&world, &["object-2", "object-3"]).await;
+    let keep = |charge: &ChargeRecord| -> Flow<bool> {
+        let charge = charge.clone();
+        Arc::new(move |tables| {
+            let (kept, seen) = (ChargeRecord { fate: Some(Fate::Kept), ..charge.clone() }, charge.clone());
+            Box::pin(async move { tables.update_charge_fate(&kept, &seen).await })
+        })
+    };
+    assert!(world.write(keep(&charges[1])).await.unwrap());
+    let second = world.write(keep(&charges[2])).await;
+    assert!(matches!(second, Err(StoreError::Busy(_))), "{second:?}");
+    let again = ChargeRecord { fate: Some(Fate::Kept), ..charges[1].clone() };
+    assert!(world.write(keep(&again)).await.unwrap(), "it is no rival of its own");
 }
 
 /// The newest first, and only while one is kept beside it.
