@@ -134,7 +134,7 @@ impl Engine {
     }
 
     /// Whether a stranger may be let go of, or why not: what still waits at the provider may take the shopper's money after the order
-    /// was paid again.
+    /// was paid again, and what took money meanwhile was not what the person saw.
     async fn may_let_go(
         &self,
         stranger: &StrangerRecord,
@@ -176,6 +176,16 @@ impl Engine {
                 "it took the money that {} asked for, and is counted for its order by the next sweep",
                 intent.id
             )),
+            (ObjectStatus::Succeeded, None) if !seen.given_back => {
+                // Who said it saw that it took none.
+                let taken = StrangerRecord { amount: seen.amount, took_money: true, ..stranger.clone() };
+                self.store.stranger_took_money(taken).await?;
+                Err(format!(
+                    "it took {} meanwhile, of which the word that nothing was charged knows nothing. If that is none of this shop's money, \
+                     say --not-charged once more; if it pays the order, --charged {}",
+                    seen.amount, stranger.object
+                ))
+            }
             (ObjectStatus::Succeeded, None) | (ObjectStatus::Ended(_), _) => Ok(()),
             (ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture, _) => Err(format!(
                 "it may still take money: it is {}. End it at the provider, or wait: it ends by itself, and frees its order then",

@@ -217,10 +217,9 @@ impl Checker {
             }
         }
         must!(15, under_way <= 1, "{under_way} refunds of {} are under way", charge.object);
-        let enough = charge.reserved_minor >= reserved;
         must!(
             15,
-            enough,
+            charge.reserved_minor == reserved,
             "{} of {} are reserved, {reserved} under way",
             charge.reserved_minor,
             charge.object

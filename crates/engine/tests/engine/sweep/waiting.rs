@@ -122,7 +122,11 @@ async fn fault_23_what_may_still_take_money_is_not_let_go_of(world: World) {
         assert!(words.contains(part), "{words}");
     }
     assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
+    // Taken after the person looked: he said it of money that was only held.
     world.bank.moves_object(&object, ObjectStatus::Succeeded);
+    let Resolved::Refused(words) = let_go().await else { panic!("it took the money meanwhile") };
+    assert!(words.contains("it took 1500.00 RUB meanwhile"), "{words}");
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
     assert!(matches!(let_go().await, Resolved::Done(_)), "a person may know that it is none of ours");
 }
 
