@@ -71,6 +71,8 @@ impl Engine {
 
     async fn drive_pay(&self, claim: &Claim) -> Result<Driven, EngineError> {
         let claimed = &claim.work;
+        // Not since the claim was asked for: it may have waited for the database for as long as a token lives (fault 31).
+        let known_since = self.clock.moments();
         let mut hand = InHand::new(claimed, account_in(&claimed.operation)?);
         if claimed.unanswered && hand.state.name() == StateName::Processing {
             hand.apply(Event::TakenOver, "a send of an earlier holder has no answer".to_owned())?;
@@ -80,7 +82,7 @@ impl Engine {
         if hand.state.is_terminal() {
             self.memory.unresolved.forget(claimed.operation.id);
         } else {
-            self.memory.unresolved.meet(claimed.operation.id, claim.began);
+            self.memory.unresolved.meet(claimed.operation.id, known_since);
         }
         failpoint!("drive.answered");
         let commit = self.commit(claimed, hand, stepped);

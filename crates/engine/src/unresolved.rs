@@ -14,12 +14,12 @@ use crate::Moments;
 /// What is forgotten is met anew, and waited for once more: a day is longer than any token lives.
 const KEPT_MS: i64 = 86_400_000;
 
-/// The operations that this process saw unresolved, by when it first claimed them so.
+/// The operations that this process saw unresolved, by when it first had the claim of them so.
 #[derive(Clone, Debug, Default)]
 pub struct Unresolved(Arc<Mutex<HashMap<OperationId, Moments>>>);
 
 impl Unresolved {
-    /// It was sent before `claimed`, or then, and its result is not known.
+    /// It was sent before `claimed`, or by this claim at once, and its result is not known.
     pub(crate) fn meet(&self, id: OperationId, claimed: Moments) {
         self.lock().entry(id).or_insert(claimed);
     }

@@ -192,7 +192,9 @@ impl World {
             }
             Event::FollowUp(intent) => page::follow_up(self, intent),
             Event::Person => {
-                self.checker.hasty = true;
+                if let Some(word) = self.waits_for_a_person() {
+                    self.checker.speaks_of(&word.of);
+                }
                 self.person_decides().map(drop)
             }
             Event::ChangeAccount => self.change_account(),
@@ -233,7 +235,7 @@ impl World {
     }
 
     /// Somebody sets the database's clock.
-    fn set_database(&mut self, ahead_ms: i64) {
+    pub(crate) fn set_database(&mut self, ahead_ms: i64) {
         self.time.set_ahead(ahead_ms);
         self.checker.set = Some(self.time.real());
         self.bank.lag_ms = self.bank.lag_ms.min(self.most_lag_ms());
@@ -340,7 +342,6 @@ impl World {
         self.kill(0);
         self.pass(SECOND);
         self.merchants.change_account();
-        self.checker.moved = true;
         self.behind = false;
         self.boot(0)
     }

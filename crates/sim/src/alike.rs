@@ -183,10 +183,10 @@ impl World {
     }
 
     /// When listings were shown that a person may have to be told of: those after a token's death prove that nothing was taken.
-    fn proving_listings(&self) -> impl Iterator<Item = &Timestamp> {
+    fn proving_listings(&self) -> impl Iterator<Item = Timestamp> {
         let sent = self.rows.operations.values().filter_map(|operation| operation.first_sent_at).min();
         let dead = sent.map(|at| at.plus_ms(self.size.periods.token_life_ms));
-        self.bank.listed.iter().filter(move |at| dead.is_some_and(|dead| **at >= dead))
+        self.bank.listed.iter().map(|(_, at)| *at).filter(move |at| dead.is_some_and(|dead| *at >= dead))
     }
 
     fn way(&self, way: &OnItsWay) -> (u8, u64, u64) {

@@ -235,6 +235,8 @@ pub struct Message {
     pub checkout: payment::CheckoutId,
     /// Because of which intent.
     pub intent: payment::IntentId,
+    /// The sum that it tells.
+    pub amount: Money,
 }
 
 /// What a task gets.

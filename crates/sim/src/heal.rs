@@ -50,7 +50,9 @@ impl World {
             self.boot(node)?;
             self.settle_tasks()?;
         }
-        self.time.set_ahead(0);
+        if self.time.now() != self.time.real() {
+            self.set_database(0);
+        }
         if self.behind {
             self.change_account()?;
             self.settle_tasks()?;

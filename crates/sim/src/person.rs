@@ -6,9 +6,20 @@ use store::{ChargeRecord, CheckoutRecord, OperationRecord, Stage, StrangerRecord
 
 use crate::{bank::Status, check::Broken, task::Job, world::World};
 
+/// A person's word.
+#[derive(Clone, Debug)]
+pub struct Word {
+    /// Of what.
+    pub of: String,
+    /// What he says.
+    pub verdict: Verdict,
+    /// Whether the dashboard shows it: that something ended, it shows only of what did.
+    pub shown: bool,
+}
+
 impl World {
     /// Something that stands before a person, and what he says of it: strangers first, then intents and follow-ups, then extras.
-    pub(crate) fn waits_for_a_person(&self) -> Option<(String, Verdict)> {
+    pub(crate) fn waits_for_a_person(&self) -> Option<Word> {
         let known = |stranger: &StrangerRecord| {
             let names = |checkout: &CheckoutRecord| stranger.order.as_ref() == Some(&checkout.order);
             self.rows.checkouts.values().any(|row| row.tenant == stranger.tenant && names(row))
@@ -29,7 +40,7 @@ impl World {
                 | Status::Expired
                 | Status::Canceled => Verdict::NotCharged,
             };
-            return Some((stranger.object.to_string(), verdict));
+            return Some(Word { of: stranger.object.to_string(), verdict, shown: object.status.is_over() });
         }
         let in_review = self.rows.operations.values().find(|operation| operation.stage == Stage::Review);
         if let Some(operation) = in_review {
@@ -44,7 +55,7 @@ impl World {
         } else {
             Verdict::RefundExtra
         };
-        Some((extra.object.to_string(), verdict))
+        Some(Word { of: extra.object.to_string(), verdict, shown: true })
     }
 
     /// Whether the bank has the money of a charge.
@@ -60,9 +71,12 @@ impl World {
         ChargeRecord::paying(&charges).is_some_and(|paying| !self.lies_there(paying))
     }
 
-    fn word_about(&self, operation: &OperationRecord) -> (String, Verdict) {
-        match &operation.task {
-            Task::Pay => (operation.intent.to_string(), self.truth_of(operation.intent)),
+    fn word_about(&self, operation: &OperationRecord) -> Word {
+        let (of, verdict) = match &operation.task {
+            Task::Pay => {
+                let (verdict, shown) = self.truth_of(operation.intent);
+                return Word { of: operation.intent.to_string(), verdict, shown };
+            }
             Task::FollowUp(follow_up) if follow_up.kind == OperationKind::Refund => {
                 let mut refunds = self.bank.refunds.iter();
                 let refund = refunds.find(|refund| refund.operation == Some(operation.id));
@@ -75,24 +89,31 @@ impl World {
                 let done = ended.then(|| Verdict::Executed(follow_up.target.clone()));
                 (operation.id.to_string(), done.unwrap_or(Verdict::NotExecuted))
             }
-        }
+        };
+        Word { of, verdict, shown: true }
     }
 
-    fn truth_of(&self, intent: IntentId) -> Verdict {
+    /// What became of an intent, and whether that is its end.
+    fn truth_of(&self, intent: IntentId) -> (Verdict, bool) {
         let took = |object: &&crate::bank::Object| {
             let kept = object.status == Status::Succeeded && !self.bank.gave_all_back(object);
             object.intent == Some(intent) && kept
         };
-        let object = self.bank.objects.iter().find(took);
-        object.map_or(Verdict::NotCharged, |object| Verdict::Charged(object.id.clone()))
+        match self.bank.objects.iter().find(took) {
+            Some(object) => (Verdict::Charged(object.id.clone()), true),
+            None => {
+                let mut objects = self.bank.objects.iter().filter(|object| object.intent == Some(intent));
+                (Verdict::NotCharged, objects.all(|object| object.status.is_over()))
+            }
+        }
     }
 
     /// A person says it to a server; whether there was anything to say.
     pub(crate) fn person_decides(&mut self) -> Result<bool, Broken> {
-        let Some((id, verdict)) = self.waits_for_a_person() else { return Ok(false) };
+        let Some(word) = self.waits_for_a_person() else { return Ok(false) };
         let Some(node) = self.some_ready_node() else { return Ok(false) };
-        self.story.tell(|| format!("a person says of {id}: {verdict:?}"));
-        self.spawn(node, Job::Resolve { id, verdict })?;
+        self.story.tell(|| format!("a person says of {}: {:?}", word.of, word.verdict));
+        self.spawn(node, Job::Resolve(word))?;
         Ok(true)
     }
 }

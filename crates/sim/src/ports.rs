@@ -300,13 +300,15 @@ impl ToReceivers {
 #[async_trait]
 impl Sender for ToReceivers {
     async fn webhook(&self, webhook: &Webhook) -> Delivery {
-        let Webhook { id, kind, checkout, intent, .. } = webhook;
-        self.deliver(Message { id: *id, kind: *kind, checkout: checkout.id, intent: intent.id }).await
+        let Webhook { id, kind, checkout, intent, amount, .. } = webhook;
+        let (checkout, intent) = (checkout.id, intent.id);
+        self.deliver(Message { id: *id, kind: *kind, checkout, intent, amount: *amount }).await
     }
 
     async fn mail(&self, mail: &Mail) -> Delivery {
-        let Mail { id, kind, checkout, intent, .. } = mail;
-        self.deliver(Message { id: *id, kind: *kind, checkout: checkout.id, intent: intent.id }).await
+        let Mail { id, kind, checkout, intent, amount, .. } = mail;
+        let (checkout, intent) = (checkout.id, intent.id);
+        self.deliver(Message { id: *id, kind: *kind, checkout, intent, amount: *amount }).await
     }
 
     fn sends_mails(&self) -> bool {

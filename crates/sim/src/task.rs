@@ -4,7 +4,7 @@ use std::{pin::Pin, sync::Arc};
 
 use engine::{
     Accepted, CheckoutOutcome, Claim, Driven, Engine, EngineError, Grounds, IntentOutcome, OutOfReach,
-    Released, Resolved, Submission, SubmitOutcome, Swept, Verdict,
+    Released, Resolved, Submission, SubmitOutcome, Swept,
 };
 use payment::{CheckoutId, IntentId, Money, OperationKind, OrderId, Timestamp};
 use store::{
@@ -14,6 +14,7 @@ use store::{
 use crate::{
     desk::{BankAnswer, Wait},
     explore::Light,
+    person::Word,
 };
 
 /// What a server is to do.
@@ -61,7 +62,7 @@ pub enum Job {
     /// The shop wants a capture, a cancel or a refund.
     FollowUp { tenant: Tenant, intent: IntentId, kind: OperationKind, amount: Option<Money> },
     /// A person says what became of something.
-    Resolve { id: String, verdict: Verdict },
+    Resolve(Word),
 }
 
 /// What came of a job.
@@ -123,7 +124,7 @@ impl Job {
             Self::Extras => "gives extra charges back",
             Self::HandOver => "hands over",
             Self::FollowUp { .. } => "takes the shop's wish",
-            Self::Resolve { .. } => "takes a person's word",
+            Self::Resolve(_) => "takes a person's word",
         }
     }
 
@@ -148,7 +149,7 @@ impl Job {
             | Self::Extras
             | Self::HandOver
             | Self::FollowUp { .. }
-            | Self::Resolve { .. } => None,
+            | Self::Resolve(_) => None,
         }
     }
 
@@ -217,10 +218,10 @@ impl Job {
                 let reason = "the shop wants it".to_owned();
                 engine.open_follow_up(&tenant, intent, kind, amount, reason).await.map(|_| Done::Nothing)
             }),
-            Self::Resolve { id, verdict } => running(|| async move {
+            Self::Resolve(Word { of, verdict, shown }) => running(|| async move {
                 let reason = "read in the bank's dashboard".to_owned();
-                let grounds = Grounds { evidence: Some(reason.clone()), reason };
-                Ok(Done::Resolved(engine.resolve(&id, verdict, &grounds).await?))
+                let grounds = Grounds { evidence: shown.then(|| reason.clone()), reason };
+                Ok(Done::Resolved(engine.resolve(&of, verdict, &grounds).await?))
             }),
         }
     }

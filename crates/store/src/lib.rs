@@ -140,10 +140,10 @@ pub trait Store: Inbox + Outbox + Send + Sync {
         limit: u32,
     ) -> Result<Vec<ChargeRecord>, StoreError>;
 
-    /// A stranger that waited took money; false if it does not wait any more.
+    /// A stranger that waited took money, or somebody was told so; false if it does not wait any more, or he was before.
     async fn stranger_took_money(&self, stranger: StrangerRecord) -> Result<bool, StoreError>;
 
-    /// What became of a stranger; false if something had.
+    /// What became of a stranger; false if something had, or its money was taken since it was read, and it is let go of.
     async fn resolve_stranger(
         &self,
         stranger: StrangerRecord,

@@ -299,6 +299,8 @@ pub struct StrangerRecord {
     pub amount: Money,
     /// Whether it is known to have taken money; else it waits at the provider, and is asked about.
     pub took_money: bool,
+    /// Whether it took money after it was found, and nobody who spoke of it since was told so: he may speak of money that is only held.
+    pub untold: bool,
     /// When it was found.
     pub found_at: Timestamp,
     /// What became of it.

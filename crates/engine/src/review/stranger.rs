@@ -140,6 +140,9 @@ impl Engine {
         stranger: &StrangerRecord,
         grounds: &Grounds,
     ) -> Result<Result<(), String>, EngineError> {
+        if stranger.untold {
+            return self.tell_taken(stranger, stranger.amount).await.map(Err);
+        }
         if stranger.took_money {
             return Ok(Ok(()));
         }
@@ -177,14 +180,7 @@ impl Engine {
                 intent.id
             )),
             (ObjectStatus::Succeeded, None) if !seen.given_back => {
-                // Who said it saw that it took none.
-                let taken = StrangerRecord { amount: seen.amount, took_money: true, ..stranger.clone() };
-                self.store.stranger_took_money(taken).await?;
-                Err(format!(
-                    "it took {} meanwhile, of which the word that nothing was charged knows nothing. If that is none of this shop's money, \
-                     say --not-charged once more; if it pays the order, --charged {}",
-                    seen.amount, stranger.object
-                ))
+                Err(self.tell_taken(stranger, seen.amount).await?)
             }
             (ObjectStatus::Succeeded, None) | (ObjectStatus::Ended(_), _) => Ok(()),
             (ObjectStatus::Pending { .. } | ObjectStatus::WaitingForCapture, _) => Err(format!(
@@ -192,6 +188,17 @@ impl Engine {
                 status_words(&seen.status)
             )),
         })
+    }
+
+    /// Tells whoever speaks of a stranger that it took this sum since it was found: he may speak of money that was only held.
+    async fn tell_taken(&self, stranger: &StrangerRecord, amount: Money) -> Result<String, EngineError> {
+        let told = StrangerRecord { amount, took_money: true, untold: false, ..stranger.clone() };
+        self.store.stranger_took_money(told).await?;
+        Ok(format!(
+            "it took {amount} after it was found, of which the word that nothing was charged may know nothing. If that is none of this \
+             shop's money, say --not-charged once more; if it pays the order, --charged {}",
+            stranger.object
+        ))
     }
 
     /// The stranger's money pays the order it names.

@@ -122,6 +122,7 @@ impl Engine {
             tenant: tenant.clone(),
             account: account.clone(),
             took_money: seen.status == ObjectStatus::Succeeded,
+            untold: false,
             object: seen.object,
             order: seen.order,
             amount: seen.amount,
@@ -227,7 +228,7 @@ impl Engine {
         } else if waits_for.is_none() {
             // Of what was held a part may have been taken.
             let amount = if planted::is(Fault::HoldKeepsItsSum) { stranger.amount } else { seen.amount };
-            let taken = StrangerRecord { amount, took_money: true, ..stranger };
+            let taken = StrangerRecord { amount, took_money: true, untold: true, ..stranger };
             if self.store.stranger_took_money(taken.clone()).await? {
                 tell_taken(&taken);
             }

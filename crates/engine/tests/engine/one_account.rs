@@ -166,6 +166,7 @@ async fn n5_what_was_counted_for_one_is_not_linked_by_the_other(world: World) {
         order: Some(others.checkout.order.clone()),
         amount: rub("1500.00"),
         took_money: true,
+        untold: false,
         found_at: Timestamp(0),
         resolution: None,
     };

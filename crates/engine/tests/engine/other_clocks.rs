@@ -16,7 +16,7 @@ use crate::{
     scenarios,
     world::{
         DAY, EXECUTE_MS, GAP_MS, HOUR, MINUTE, Offer, SECOND, SILENCE_MS, TOKEN_LIFE_MS, TOKEN_MARGIN_MS,
-        World, known,
+        World, claimed, known,
     },
 };
 
@@ -28,6 +28,7 @@ scenarios! {
     fault_31_clocks_too_far_apart_prove_no_absence,
     fault_31_a_clock_that_was_set_ahead_since_the_send_proves_no_absence,
     fault_31_a_clock_that_was_behind_at_the_send_proves_no_absence,
+    fault_31_a_claim_that_waited_for_the_database_for_hours_proves_no_absence,
     fault_31_what_was_sent_by_a_clock_that_was_hours_behind_is_found_after_it_was_set_right,
     fault_31_clocks_that_drift_apart_while_it_is_read_prove_no_absence,
     fault_31_clocks_too_far_apart_lift_no_gate,
@@ -75,6 +76,21 @@ async fn fault_31_a_clock_that_was_behind_at_the_send_proves_no_absence(world: W
     let engine = world.engine();
     world.bank.next([Fault::LoseRequest]);
     let offer = world.paying(&engine, "1").await;
+    world.clock.set_all(FAR_MS);
+    is_waited_for(&world, &engine, &offer, 0).await;
+}
+
+/// Who asked for the claim hours before he had it was there before the send, not since: the clock was behind then, and is right now.
+async fn fault_31_a_claim_that_waited_for_the_database_for_hours_proves_no_absence(world: World) {
+    let engine = world.engine();
+    let offer = world.offer(&engine, "1").await;
+    let mut claim = claimed(engine.submit(offer.submission("tok_1")).await.unwrap());
+    claim.began.boot_ms -= 3 * HOUR;
+    engine.drive(claim).await.unwrap();
+    assert_eq!(world.bank.sends(), 0, "it is late");
+    world.bank.every(Some(Fault::LoseRequest));
+    world.clock.advance(MINUTE);
+    while engine.run_once().await.unwrap() {}
     world.clock.set_all(FAR_MS);
     is_waited_for(&world, &engine, &offer, 0).await;
 }

@@ -211,8 +211,8 @@ pub struct Bank {
     pub refunds: Vec<Refund>,
     /// Requests that arrived, repeats among them.
     pub arrivals: Vec<Arrival>,
-    /// When it showed the end of a listing of payments.
-    pub listed: Vec<Timestamp>,
+    /// When it showed the end of a listing of the payments that were made in an account.
+    pub listed: Vec<(String, Timestamp)>,
     /// Which objects it was asked about, and when.
     pub asked: Vec<(ObjectId, Timestamp)>,
     /// Payments whose money somebody was shown, who may have written it down.
@@ -297,8 +297,8 @@ impl Bank {
                 let rows: Vec<_> =
                     own.filter_map(|object| Some((object.dated(span.by)?, self.shown(object)))).collect();
                 let page = self.page(rows, *span, cursor.as_deref(), now);
-                if matches!(page, Page::Objects { next: None, .. }) {
-                    self.listed.push(now);
+                if span.by == By::Made && matches!(page, Page::Objects { next: None, .. }) {
+                    self.listed.push((account.id.clone(), now));
                 }
                 BankAnswer::Payments(page)
             }

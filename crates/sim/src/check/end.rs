@@ -10,7 +10,11 @@ use store::{
 };
 
 use super::{Broken, Checker, broken, waits_for_people};
-use crate::bank::{Bank, Object, Status};
+use crate::{
+    bank::{Bank, Object, Status},
+    desk::Message,
+    world::LEASE_MS,
+};
 
 impl Checker {
     /// What holds when all faults are over: 1, 8, 13, 14, 16, 17.
@@ -33,7 +37,8 @@ impl Checker {
             must!(13, !waits, "a notification still waits: {notice:?}");
             // A refund that is done was told by the bank before.
             let payment = notice.said.about == NoticeAbout::Payment;
-            let told = self.restored.is_none() && self.set.is_none() && payment;
+            let after = self.restored.is_none_or(|at| notice.received_at > at);
+            let told = after && self.set.is_none() && payment;
             let done = notice.state == NoticeState::Done && told;
             let about = |(object, at): &(ObjectId, Timestamp)| {
                 *object == notice.said.object && *at >= notice.received_at
@@ -47,20 +52,26 @@ impl Checker {
         Ok(())
     }
 
-    /// 8: nobody is said to have asked for nothing before two listings, the second some time after the first, could show it.
+    /// 8: nobody is said to have asked for nothing before two listings of the account that was asked, the second some time after the
+    /// first, could show it.
     fn check_absence(&self, rows: &Rows, bank: &Bank) -> Result<(), Broken> {
-        if self.set.is_some() {
-            return Ok(());
-        }
         for ((_, intent, _), row) in rows.journal.iter().filter(|(_, row)| row.line.event == "absent") {
             let mut operations = rows.operations.values();
             let sent = operations
                 .find(|operation| operation.intent == *intent && matches!(operation.task, Task::Pay));
-            let Some(first_sent_at) = sent.and_then(|operation| operation.first_sent_at) else { continue };
-            let listed = bank.listed.iter().filter(|at| **at <= row.line.at);
+            let Some((first_sent_at, frozen)) =
+                sent.and_then(|operation| operation.first_sent_at.zip(operation.frozen.as_ref()))
+            else {
+                continue;
+            };
+            if self.was_set_since(*intent) {
+                continue;
+            }
+            let listed = bank.listed.iter().filter(|(account, _)| account == frozen.account.as_str());
+            let listed = listed.map(|(_, at)| *at).filter(|at| *at <= row.line.at);
             let proving: Vec<_> =
                 listed.filter(|at| at.since_ms(first_sent_at) >= self.periods.token_life_ms).collect();
-            let apart = proving.first().zip(proving.last()).map(|(first, last)| last.since_ms(**first));
+            let apart = proving.first().zip(proving.last()).map(|(first, last)| last.since_ms(*first));
             must!(
                 8,
                 apart.is_some_and(|ms| ms >= self.periods.listing_gap_ms),
@@ -134,7 +145,7 @@ impl Checker {
             intent.id
         );
         let told = object.is_some_and(|object| object.status == Status::Declined && !object.fickle);
-        let known = told && self.restored.is_none() && !self.hasty;
+        let known = told && self.restored.is_none() && !self.hasty.contains(&intent.id.to_string());
         must!(
             17,
             !(known && journaled("judged_not_charged")),
@@ -149,9 +160,17 @@ impl Checker {
     /// 1, 16: what is written down of charges is what the bank took.
     fn check_charges(&self, rows: &Rows, bank: &Bank) -> Result<(), Broken> {
         for checkout in rows.checkouts.values() {
-            let charges = rows.charges.values().filter(|charge| charge.checkout == checkout.id);
-            let paying = charges.filter(|charge| !charge.extra).count();
+            let charges = || rows.charges.values().filter(|charge| charge.checkout == checkout.id);
+            let paying = charges().filter(|charge| !charge.extra).count();
             must!(1, paying <= 1, "{paying} charges pay {}", checkout.order);
+            let kept = charges().filter(|charge| charge.fate == Some(Fate::Kept)).count();
+            let by_first = charges().any(|charge| !charge.extra && !charge.went_back());
+            must!(
+                1,
+                kept == 0 || kept == 1 && !by_first,
+                "{kept} extras pay {}, beside its first charge: {by_first}",
+                checkout.order
+            );
             let taken =
                 bank.objects.iter().filter(|object| object.took_money() && object.order == checkout.order);
             let of_it = |intent: IntentId| self.whose.get(&intent) == Some(&checkout.tenant);
@@ -175,12 +194,12 @@ impl Checker {
             let returned = bank.returned(&charge.object);
             must!(15, returned <= charge.amount.minor(), "{returned} were given back of {charge:?}");
             let written = charge.refunded_minor + charge.reserved_minor;
-            let by_hand = bank.returned_by_hand(&charge.object);
-            must!(
-                15,
-                returned - by_hand <= written || self.restored.is_some(),
-                "{returned} were given back, {written} written down"
-            );
+            // Not what support gave back, nor what a restored copy has forgotten.
+            let known = |id| rows.operations.values().any(|operation| operation.id == id);
+            let of_it = bank.refunds.iter().filter(|refund| refund.payment == charge.object);
+            let ours = of_it.filter(|refund| refund.operation.is_some_and(known));
+            let ours: i64 = ours.map(|refund| refund.amount.minor()).sum();
+            must!(15, ours <= written, "{ours} were given back of {charge:?}, {written} written down");
         }
         Ok(())
     }
@@ -210,9 +229,10 @@ impl Checker {
             object.id == charge.object && object.status == Status::Succeeded && !bank.gave_all_back(object)
         };
         let lies = bank.objects.iter().find(lies);
+        let own = rows.accounts.get(&charge.tenant).is_none_or(|own| *own == charge.account);
         must!(
             16,
-            !replaced || lies.is_none() || self.moved,
+            !replaced || lies.is_none() || !own,
             "an extra pays in the place of {lies:?}, which is there again"
         );
         Ok(())
@@ -229,8 +249,7 @@ impl Checker {
             };
             let Some(object) = bank.objects.iter().find(lies) else { continue };
             let charged = rows.charges.values().any(|charge| charge.object == stranger.object);
-            // In an account that the merchant left nobody can be asked: what a person read there may have changed since.
-            let let_go = !resolution.linked && (stranger.took_money || self.moved);
+            let let_go = !resolution.linked && stranger.took_money && !stranger.untold;
             must!(
                 16,
                 charged || let_go,
@@ -247,7 +266,7 @@ impl Checker {
         let known = |intent: IntentId| rows.intents.values().any(|row| row.id == intent);
         let ours = |object: &&Object| match object.intent {
             Some(intent) => known(intent) || !object.fickle,
-            None => !(object.fickle || self.moved),
+            None => !object.fickle && self.was_own_at(object),
         };
         for object in bank.objects.iter().filter(ours).filter(|object| object.status == Status::Succeeded) {
             let charged = rows.charges.values().any(|charge| charge.object == object.id);
@@ -282,9 +301,17 @@ impl Checker {
             let stranger = rows.strangers.values().any(|stranger| stranger.object == object.id);
             let known =
                 linked || stranger || rows.journal.values().any(|row| row.line.evidence.contains(&word));
-            must!(16, known || self.restored.is_some(), "nobody knows of {object:?}");
+            // A restored copy has forgotten it, or the request that made it was on its way then.
+            let forgotten = self.restored.is_some_and(|at| object.made_at <= at.plus_ms(LEASE_MS));
+            must!(16, known || forgotten, "nobody knows of {object:?}");
         }
         Ok(())
+    }
+
+    /// Whether the account of an object has been a merchant's own since before it was made.
+    fn was_own_at(&self, object: &Object) -> bool {
+        let mut own = self.own_since.iter();
+        own.any(|(account, since)| account.as_str() == object.account && *since < object.made_at)
     }
 
     /// 14: one effect a subject, exactly if its transition was committed; its receiver got it under one id.
@@ -308,15 +335,19 @@ impl Checker {
             let mut ids: Vec<EffectId> = self.ids_told(checkout.id);
             ids.sort_unstable();
             ids.dedup();
-            must!(
-                14,
-                ids.len() <= 1 || self.restored.is_some(),
-                "{} came under several ids: {ids:?}",
-                checkout.order
-            );
+            must!(14, ids.len() <= 1, "{} came under several ids: {ids:?}", checkout.order);
+        }
+        // What a restored copy has forgotten to have told, it tells again.
+        let since = &self.received[self.received_before..];
+        for message in since.iter().filter(|message| message.kind != payment::EffectKind::ResultKnown) {
+            let mut charges = rows.charges.values().filter(|charge| charge.checkout == message.checkout);
+            let same = charges.any(|charge| charge.amount == message.amount);
+            must!(14, same, "{message:?} tells a sum that was not taken");
         }
         for effect in rows.effects.values() {
-            let got = self.received.iter().filter(|message| message.id == effect.id).count();
+            let is_its = |message: &&Message| message.id == effect.id;
+            let got = self.received.iter().filter(is_its).count();
+            let got_since = since.iter().filter(is_its).count();
             let delivered = effect.state == EffectState::Delivered;
             must!(14, !delivered || got > 0, "{:?} is said to be delivered", effect.kind);
             let mail = effect.kind.channel() == payment::Channel::Mail;
@@ -328,12 +359,7 @@ impl Checker {
                 effect.kind,
                 effect.state
             );
-            must!(
-                14,
-                !mail || got <= 1 || self.restored.is_some(),
-                "the mail {:?} came {got} times",
-                effect.kind
-            );
+            must!(14, !mail || got_since <= 1, "the mail {:?} came {got_since} times", effect.kind);
             let waits = effect.state == EffectState::Waiting && !waits_for_people(rows, effect);
             must!(14, !waits, "{:?} still waits", effect.kind);
         }

@@ -9,11 +9,11 @@ use std::{
 
 use payment::{
     AttemptId, CheckoutStatus, EffectId, IntentId, KeyKind, Money, ObjectId, OperationId, OperationKind,
-    ProviderKey, Stance, Timestamp,
+    ProviderAccount, ProviderKey, Stance, Timestamp,
 };
 use store::{
     Answer, ChargeRecord, EffectRecord, EffectState, Lease, OperationRecord, Rows, Stage, StrangerRecord,
-    Task, Tenant,
+    Task, Tenant, Tenure,
 };
 
 use crate::{
@@ -96,10 +96,12 @@ pub struct Checker {
     accepted: Vec<String>,
     /// What the receivers got.
     pub received: Vec<Message>,
-    /// Whether the merchant ever took another account: what others take in one that he left is none of ours.
-    pub moved: bool,
-    /// Whether a person spoke while things still went wrong, perhaps before the bank could be asked.
-    pub hasty: bool,
+    /// How many of them before the rows became an older copy of themselves, last.
+    received_before: usize,
+    /// Since when each account has been a merchant's own: what others do in one that is not, or was not yet, is none of ours.
+    own_since: BTreeMap<ProviderAccount, Timestamp>,
+    /// What a person spoke of while things still went wrong, perhaps before the bank could be asked.
+    hasty: BTreeSet<String>,
     /// When somebody set the database's clock, last: what it showed before cannot be compared with what it shows now.
     pub set: Option<Timestamp>,
     /// When the rows became an older copy of themselves, last.
@@ -130,6 +132,7 @@ impl Checker {
     /// The rows are those of a backup from now on.
     pub fn restored(&mut self, rows: &Rows, time: &Time) -> Result<(), Broken> {
         self.restored = Some(time.real());
+        self.received_before = self.received.len();
         self.journals.clear();
         self.claims.clear();
         self.answers.clear();
@@ -156,6 +159,17 @@ impl Checker {
         self.untold.insert(object.clone());
     }
 
+    /// A person speaks while things still go wrong.
+    pub fn speaks_of(&mut self, id: &str) {
+        self.hasty.insert(id.to_owned());
+    }
+
+    /// Whether somebody set the database's clock since an intent was submitted.
+    fn was_set_since(&self, intent: IntentId) -> bool {
+        let submitted_at = self.submitted.get(&intent);
+        self.set.is_some_and(|set| submitted_at.is_none_or(|at| *at <= set))
+    }
+
     /// This payment is announced again.
     pub fn can_know(&mut self, object: &ObjectId) {
         self.untold.remove(object);
@@ -169,6 +183,7 @@ impl Checker {
     /// What holds at any moment: 6, 8, 9, 10, 11, 15, 17.
     pub fn after_a_write(&mut self, rows: &Rows, time: &Time) -> Result<(), Broken> {
         let now = time.now();
+        self.see_accounts(rows, time.real());
         for checkout in rows.checkouts.values() {
             let mut occupying = 0;
             let mut numbers = 0;
@@ -203,6 +218,17 @@ impl Checker {
             must!(15, fits, "{given_back} of {} are given back", charge.amount.minor());
         }
         Ok(())
+    }
+
+    /// Whose each account is, as it is written down.
+    fn see_accounts(&mut self, rows: &Rows, real: Timestamp) {
+        let own: Vec<_> = rows.sweeps.values().filter(|row| row.tenure == Tenure::Own).collect();
+        self.own_since.retain(|account, _| own.iter().any(|row| row.account == *account));
+        for row in own {
+            if !self.own_since.contains_key(&row.account) {
+                self.own_since.insert(row.account.clone(), real);
+            }
+        }
     }
 
     /// 15: what is under way is reserved, and of one payment one refund is under way at most.

@@ -334,12 +334,12 @@ pub async fn waiting_strangers(
     tables.waiting_strangers(tenant, account, *limit).await
 }
 
-/// A stranger that waited took money; false if it does not wait any more.
+/// A stranger that waited took money, or somebody was told so; false if it does not wait any more, or he was before.
 pub async fn stranger_took_money(tables: &mut dyn Tables, stranger: &StrangerRecord) -> Result<bool, Abort> {
     tables.stranger_took_money(stranger).await
 }
 
-/// What became of a stranger; false if something had.
+/// What became of a stranger; false if something had, or its money was taken since it was read, and it is let go of.
 pub async fn resolve_stranger(
     tables: &mut dyn Tables,
     (stranger, resolution): &(StrangerRecord, Resolution),

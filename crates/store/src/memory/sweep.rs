@@ -95,9 +95,12 @@ impl SweepTables for Draft {
     async fn stranger_took_money(&mut self, row: &StrangerRecord) -> Result<bool, Abort> {
         let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
         let waits = |known: &StrangerRecord| {
-            known.tenant == row.tenant && known.resolution.is_none() && !known.took_money
+            let news = !known.took_money || known.untold && !row.untold;
+            known.tenant == row.tenant && known.resolution.is_none() && news
         };
-        let set = |known: &mut StrangerRecord| (known.took_money, known.amount) = (true, row.amount);
+        let set = |known: &mut StrangerRecord| {
+            (known.took_money, known.untold, known.amount) = (true, row.untold, row.amount);
+        };
         Ok(self.rows.strangers.change(&key, waits, set))
     }
 
@@ -108,6 +111,7 @@ impl SweepTables for Draft {
     ) -> Result<bool, Abort> {
         let key = (row.tenant.merchant.clone(), row.account.clone(), row.object.clone());
         let set = |known: &mut StrangerRecord| known.resolution = Some(resolution.clone());
-        Ok(self.rows.strangers.change(&key, |known| known.resolution.is_none(), set))
+        let as_read = |known: &StrangerRecord| resolution.linked || known.took_money == row.took_money;
+        Ok(self.rows.strangers.change(&key, |known| known.resolution.is_none() && as_read(known), set))
     }
 }

@@ -35,13 +35,13 @@ const INSERT_STRANGER: &str = "INSERT INTO stranger (merchant_id, mode, provider
 const BLOCKS: &str = "SELECT 1 FROM stranger WHERE merchant_id = $1 AND mode = $2 AND order_id = $3 \
      AND resolution IS NULL LIMIT 1";
 const RESOLVE: &str = "UPDATE stranger SET resolution = $1, reason = $2 WHERE merchant_id = $3 AND provider_account = $4 \
-     AND provider_object_id = $5 AND resolution IS NULL";
+     AND provider_object_id = $5 AND resolution IS NULL AND ($1 = 'linked' OR took_money = $6)";
 
 macro_rules! select_stranger {
     ($rest:literal) => {
         concat!(
             "SELECT merchant_id, mode, provider_account, provider_object_id, order_id, amount_minor, currency, exponent, \
-             took_money, found_at_ms, resolution, reason FROM stranger ",
+             took_money, untold, found_at_ms, resolution, reason FROM stranger ",
             $rest
         )
     };
@@ -59,8 +59,9 @@ const WAITING_STRANGERS: &str = select_stranger!(
     "WHERE merchant_id = $1 AND mode = $2 AND provider_account = $3 AND resolution IS NULL AND took_money = 0 \
      ORDER BY found_at_ms, provider_object_id LIMIT $4"
 );
-const TOOK_MONEY: &str = "UPDATE stranger SET took_money = 1, amount_minor = $1, currency = $2, exponent = $3 \
-     WHERE merchant_id = $4 AND mode = $5 AND provider_account = $6 AND provider_object_id = $7 AND resolution IS NULL AND took_money = 0";
+const TOOK_MONEY: &str = "UPDATE stranger SET took_money = 1, untold = $1, amount_minor = $2, currency = $3, exponent = $4 \
+     WHERE merchant_id = $5 AND mode = $6 AND provider_account = $7 AND provider_object_id = $8 AND resolution IS NULL \
+     AND (took_money = 0 OR untold > $1)";
 
 const LINKED: &str = "linked";
 const RELEASED: &str = "released";
@@ -145,8 +146,12 @@ impl SweepTables for SqlTables<'_> {
 
     async fn stranger_took_money(&mut self, row: &StrangerRecord) -> Done<bool> {
         let currency = row.amount.currency();
-        let mut values =
-            vec![row.amount.minor().into(), currency.code().into(), i64::from(currency.exponent()).into()];
+        let mut values = vec![
+            i64::from(row.untold).into(),
+            row.amount.minor().into(),
+            currency.code().into(),
+            i64::from(currency.exponent()).into(),
+        ];
         values.extend(scoped(&row.tenant, row.account.as_str()));
         values.push(row.object.as_str().into());
         self.one(TOOK_MONEY, values).await
@@ -159,6 +164,7 @@ impl SweepTables for SqlTables<'_> {
             row.tenant.merchant.as_str().into(),
             row.account.as_str().into(),
             row.object.as_str().into(),
+            i64::from(row.took_money).into(),
         ];
         self.one(RESOLVE, values).await
     }
@@ -183,6 +189,7 @@ fn read_stranger(mut row: Row) -> Result<StrangerRecord, StoreError> {
         order: row.text_opt()?.map(OrderId::parse).transpose().map_err(|_| unreadable("an order"))?,
         amount: read_money(&mut row)?,
         took_money: row.int()? == 1,
+        untold: row.int()? == 1,
         found_at: Timestamp(row.int()?),
         resolution: match (row.text_opt()?.as_deref(), row.text_opt()?) {
             (None, None) => None,

@@ -33,6 +33,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (6, "waiting strangers", include_str!("../../../../migrations/0006_waiting_strangers.sql")),
     (7, "own accounts", include_str!("../../../../migrations/0007_own_accounts.sql")),
     (8, "fates", include_str!("../../../../migrations/0008_fates.sql")),
+    (9, "untold strangers", include_str!("../../../../migrations/0009_untold_strangers.sql")),
 ];
 
 /// How to open a database file.

@@ -91,9 +91,10 @@ pub trait SweepTables: Send {
         account: &ProviderAccount,
         limit: u32,
     ) -> Result<Vec<StrangerRecord>, Abort>;
-    /// A stranger that waited took money, that sum: of what was held a part can be taken. False if it does not wait any more.
+    /// A stranger that waited took money, that sum: of what was held a part can be taken; or somebody was told so. False if it does not
+    /// wait any more, or he was before.
     async fn stranger_took_money(&mut self, row: &StrangerRecord) -> Result<bool, Abort>;
-    /// What became of it, if nothing has yet.
+    /// What became of it, if nothing has yet; it is let go of only as it was read: with its money taken, or not.
     async fn resolve_stranger(
         &mut self,
         row: &StrangerRecord,

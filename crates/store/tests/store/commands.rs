@@ -229,6 +229,7 @@ pub fn stranger(id: &str, order: Option<&str>) -> StrangerRecord {
         order: order.map(|order| OrderId::parse(order).unwrap()),
         amount: rub("1500.00"),
         took_money: true,
+        untold: false,
         found_at: START,
         resolution: None,
     }

@@ -21,6 +21,7 @@ pub async fn put_stranger(world: &World, checkout: &Value) -> StrangerRecord {
             order: Some(record.order),
             amount: record.amount,
             took_money: true,
+            untold: false,
             found_at: record.created_at,
             resolution: None,
         };

@@ -248,10 +248,10 @@ impl Item {
         }
     }
 
-    /// Says it without and with evidence: by which it ended, or why not.
+    /// Says it without and with evidence: by which it ended, or why not. Twice without: who may not know that money was taken is told once.
     async fn says(&self, verdict: Verdict) -> Result<&'static str, String> {
         let mut refused = String::new();
-        for (evidence, mark) in [(None, ""), (Some("the account's statement of May"), "+")] {
+        for (evidence, mark) in [(None, ""), (None, ""), (Some("the account's statement of May"), "+")] {
             match self.engine.resolve(&self.id, verdict.clone(), &grounds(evidence)).await.unwrap() {
                 Resolved::Done(_) => {
                     assert!(!self.waits().await, "{} is over", self.id);

@@ -196,6 +196,10 @@ async fn n5_of_what_was_held_a_part_is_taken_and_a_person_ends_it(world: World) 
     };
     assert!(words.contains("700.00 RUB was taken"), "{words}");
     world.bank.gives_back_by_hand(&object, rub("700.00"), RefundStatus::Succeeded);
+    let Resolved::Refused(words) = resolve(&engine, &object, Verdict::NotCharged).await else {
+        panic!("he may speak of what was held")
+    };
+    assert!(words.contains("it took 700.00 RUB after it was found"), "{words}");
     let released = resolve(&engine, &object, Verdict::NotCharged).await;
     assert!(matches!(released, Resolved::Done(_)), "{released:?}");
     assert_eq!((charged(&world, &offer).await, items(&engine).await), (vec![], vec![]));

@@ -18,6 +18,7 @@ scenarios! {
     fault_23_what_waits_at_the_bank_and_was_forgotten_holds_its_order_until_it_ends,
     fault_23_what_waited_at_the_bank_and_was_forgotten_pays_its_order_once,
     fault_23_what_may_still_take_money_is_not_let_go_of,
+    fault_23_who_may_have_seen_held_money_is_told_that_it_was_taken,
     fault_23_who_may_have_paid_is_offered_no_other_terms_before_the_sweep,
     fault_23_a_bank_that_is_silent_holds_up_no_sweep_and_one_that_cannot_be_read_no_other,
     fault_23_what_waits_in_an_account_that_was_left_is_not_let_go_of_without_evidence,
@@ -125,7 +126,20 @@ async fn fault_23_what_may_still_take_money_is_not_let_go_of(world: World) {
     // Taken after the person looked: he said it of money that was only held.
     world.bank.moves_object(&object, ObjectStatus::Succeeded);
     let Resolved::Refused(words) = let_go().await else { panic!("it took the money meanwhile") };
-    assert!(words.contains("it took 1500.00 RUB meanwhile"), "{words}");
+    assert!(words.contains("it took 1500.00 RUB after it was found"), "{words}");
+    assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
+    assert!(matches!(let_go().await, Resolved::Done(_)), "a person may know that it is none of ours");
+}
+
+async fn fault_23_who_may_have_seen_held_money_is_told_that_it_was_taken(world: World) {
+    let (world, engine, _, object) = forgotten(&world).await;
+    world.bank.moves_object(&object, ObjectStatus::Succeeded);
+    // Between the person's look and his word.
+    world.sweeps(&engine).await;
+    assert!(waits(&engine).await.took_money);
+    let let_go = || resolve(&engine, &object, Verdict::NotCharged);
+    let Resolved::Refused(words) = let_go().await else { panic!("it took the money meanwhile") };
+    assert!(words.contains("it took 1500.00 RUB after it was found"), "{words}");
     assert_eq!(world.sends_within(&engine, MINUTE).await, 0);
     assert!(matches!(let_go().await, Resolved::Done(_)), "a person may know that it is none of ours");
 }

@@ -22,6 +22,8 @@ behaviours!(
     fault_23_what_is_a_charge_is_no_stranger,
     fault_23_another_tenants_stranger_holds_nothing_here,
     fault_23_a_stranger_that_waits_is_asked_about_until_it_takes_money_or_ends,
+    fault_23_who_speaks_of_a_stranger_is_told_once_that_it_took_money,
+    fault_23_a_stranger_that_is_charged_is_linked_as_whatever_it_was_read,
     a_stranger_does_not_hold_refunds,
     fault_63_once_paid_a_second_intent_that_waits_is_never_sent,
     fault_63_once_paid_a_second_intent_that_is_unknown_is_only_asked_about,
@@ -164,6 +166,8 @@ async fn fault_23_a_stranger_that_waits_is_asked_about_until_it_takes_money_or_e
     let part = StrangerRecord { amount: rub("1.00"), ..met[0].clone() };
     assert!(world.store.stranger_took_money(part.clone()).await.unwrap());
     assert!(!world.store.stranger_took_money(met[0].clone()).await.unwrap(), "once");
+    let untold = |untold| StrangerRecord { untold, ..part.clone() };
+    assert!(!world.store.stranger_took_money(untold(true)).await.unwrap(), "he was told at once");
     let of = (met[0].tenant.clone(), met[0].account.clone(), met[0].object.clone());
     let known = world.store.standing(of.0, of.1, of.2, None).await.unwrap().stranger.unwrap();
     assert!(known.took_money && known.resolution.is_none());
@@ -173,6 +177,32 @@ async fn fault_23_a_stranger_that_waits_is_asked_about_until_it_takes_money_or_e
     assert!(!world.store.stranger_took_money(met[1].clone()).await.unwrap(), "it ended");
     assert!(waiting(9).await.is_empty());
     assert!(world.submission_waits("order-1").await);
+}
+
+async fn fault_23_who_speaks_of_a_stranger_is_told_once_that_it_took_money(world: World) {
+    let waits = StrangerRecord { took_money: false, ..stranger("stranger-1", Some("order-1")) };
+    assert!(world.meets(&waits).await);
+    let took = async |untold| {
+        let taken = StrangerRecord { took_money: true, untold, ..waits.clone() };
+        world.store.stranger_took_money(taken).await.unwrap()
+    };
+    assert!(took(true).await);
+    assert!(!took(true).await, "it is news once");
+    assert!(!world.resolves(&waits, false).await, "it is not what was read any more");
+    assert!(took(false).await);
+    assert!(!took(false).await && !took(true).await, "he is told once");
+    let of = (waits.tenant.clone(), waits.account.clone(), waits.object.clone());
+    let known = world.store.standing(of.0, of.1, of.2, None).await.unwrap().stranger.unwrap();
+    assert!(known.took_money && !known.untold);
+    assert!(world.resolves(&known, false).await);
+}
+
+async fn fault_23_a_stranger_that_is_charged_is_linked_as_whatever_it_was_read(world: World) {
+    let waits = StrangerRecord { took_money: false, ..stranger("stranger-1", Some("order-1")) };
+    assert!(world.meets(&waits).await);
+    let taken = StrangerRecord { took_money: true, untold: true, ..waits.clone() };
+    assert!(world.store.stranger_took_money(taken).await.unwrap());
+    assert!(world.resolves(&waits, true).await);
 }
 
 async fn a_stranger_does_not_hold_refunds(world: World) {

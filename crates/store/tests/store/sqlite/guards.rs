@@ -41,6 +41,7 @@ const CHECKS: &[&str] = &[
     "UPDATE sweep SET tenure = 'lost'",
     "UPDATE stranger SET amount_minor = 0",
     "UPDATE stranger SET took_money = 2",
+    "UPDATE stranger SET took_money = 0, untold = 1",
     "UPDATE stranger SET resolution = 'lost', reason = 'r'",
     "UPDATE stranger SET reason = 'r'",
     "UPDATE merchant SET webhook_url = 'u'",

@@ -295,8 +295,10 @@ impl Twins {
             self.both(async |store| store.doubt(tenant(), order.clone()).await).await;
         }
         for number in 0..3 {
-            let stranger = stranger_of(number, 0);
-            self.both(async |store| store.stranger_took_money(stranger.clone()).await).await;
+            for untold in [true, false] {
+                let stranger = StrangerRecord { untold, ..stranger_of(number, 0) };
+                self.both(async |store| store.stranger_took_money(stranger.clone()).await).await;
+            }
         }
         self.both(async |store| store.review(10).await).await;
         self.both(async |store| store.open_extras(10).await).await;
