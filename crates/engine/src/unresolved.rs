@@ -19,9 +19,9 @@ const KEPT_MS: i64 = 86_400_000;
 pub struct Unresolved(Arc<Mutex<HashMap<OperationId, Moments>>>);
 
 impl Unresolved {
-    /// It was sent before `claimed`, or by this claim at once, and its result is not known.
-    pub(crate) fn meet(&self, id: OperationId, claimed: Moments) {
-        self.lock().entry(id).or_insert(claimed);
+    /// It was sent before `claimed_at`, or at once by the claim that was had then, and its result is not known.
+    pub(crate) fn meet(&self, id: OperationId, claimed_at: Moments) {
+        self.lock().entry(id).or_insert(claimed_at);
     }
 
     /// Its result is known.

@@ -143,8 +143,8 @@ impl World {
     }
 
     /// Whether an answer is about an intent that is over, or that stands before a person; about a charge; or about what somebody else
-    /// holds, or took and nobody was told of. Money that comes after the end, and money that a person confirms, is written down as the bank shows it: there is nobody any
-    /// more who would ask a second time.
+    /// holds, or took and nobody was told of. Money that comes after the end, and money that a person confirms, is written down as the
+    /// bank shows it: there is nobody any more who would ask a second time.
     fn is_over(&self, answer: &BankAnswer) -> bool {
         let BankAnswer::Payment(Reply::Object(seen)) = answer else { return false };
         let held = |row: &StrangerRecord| row.object == seen.object && (!row.took_money || row.untold);

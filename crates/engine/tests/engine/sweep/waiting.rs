@@ -23,6 +23,7 @@ scenarios! {
     fault_23_a_bank_that_is_silent_holds_up_no_sweep_and_one_that_cannot_be_read_no_other,
     fault_23_what_waits_in_an_account_that_was_left_is_not_let_go_of_without_evidence,
     fault_23_held_money_that_is_let_go_of_frees_its_order,
+    fault_23_who_is_turned_away_learns_nothing_of_what_waits,
     what_waits_for_nobody_of_ours_holds_nothing,
 }
 
@@ -100,6 +101,17 @@ async fn fault_23_held_money_that_is_let_go_of_frees_its_order(world: World) {
     let account = world.merchant().await.account;
     let known = world.store.standing(tenant, account, object, None).await.unwrap().stranger.unwrap();
     assert_eq!(known.resolution, Some(Resolution { linked: false, reason: "the provider: canceled".into() }));
+}
+
+/// The provider shows it no more, for a while: that is not its end.
+async fn fault_23_who_is_turned_away_learns_nothing_of_what_waits(world: World) {
+    let (world, engine, _, object) = forgotten(&world).await;
+    for fault in [Fault::Unauthorized, Fault::NotFound, Fault::RateLimited(None), Fault::BadRequest] {
+        world.bank.next_query(fault);
+        world.sweeps(&engine).await;
+        assert_eq!(waits(&engine).await.object, object);
+        assert_eq!(world.sends_within(&engine, MINUTE).await, 0, "its shopper may still confirm it");
+    }
 }
 
 /// Others take payments in the account too: what only waits, and names no payment of ours, is theirs.
