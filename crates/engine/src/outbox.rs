@@ -177,6 +177,7 @@ impl Engine {
         };
         let secret = self.vault.open(&endpoint.sealed_secret, &Seal::webhook(&effect.tenant))?;
         let again = planted::is(Fault::WebhookIdPerTry);
+        let told = if planted::is(Fault::WebhookOfTerms) { claimed.checkout.amount } else { claimed.amount };
         let webhook = Webhook {
             id: if again { EffectId(self.ids.attempt().0) } else { effect.id },
             kind: effect.kind,
@@ -186,7 +187,7 @@ impl Engine {
             at: claimed.now,
             checkout: claimed.checkout.clone(),
             intent: claimed.intent.clone(),
-            amount: claimed.amount,
+            amount: told,
         };
         Ok(match self.sender.webhook(&webhook).await {
             Delivery::Delivered(outcome) => Verdict::end(EffectState::Delivered, outcome),

@@ -131,7 +131,8 @@ impl Engine {
         let too_soon_ms = self.too_soon_ms(&row);
         // There may have been several gaps since it was read.
         let forgotten = |gap: Timestamp| gap.min(row.swept_until).plus_ms(-CLOCKS_DIFFER_MS);
-        let strangers = row.gated_from.map_or(Strangers::None, |gap| Strangers::Forgotten(forgotten(gap)));
+        let gap = row.gated_from.filter(|_| !planted::is(Fault::ForgottenNotPut));
+        let strangers = gap.map_or(Strangers::None, |gap| Strangers::Forgotten(forgotten(gap)));
         let mut reading = Reading { tenant, account: &account, id, strangers, time, others: None };
         let swept = self.sweep_from(&mut reading, &row).await?;
         let swept = self.swept(row, time.now, Swept { too_soon_ms, ..swept }).await?;

@@ -129,7 +129,10 @@ faults! {
         "A refund is not compared with what is left: what is reserved and refunded never exceeds what was taken."
     ReservationReleased "reservation-released" []
         "A refund lets go of its reservation once it is unknown: only a rejection or evidence releases it."
-
+    ReservationKept "reservation-kept" []
+        "A refund that ends keeps what it reserved: what is reserved is what is under way, no more."
+    RefundNotCounted "refund-not-counted" []
+        "A refund that is done is not counted: the bank gives back no more than is written down."
     PayerNotAsked "payer-not-asked" []
         "An extra is given back without a question for the money that paid: of both charges, one stays with the merchant."
 
@@ -159,6 +162,12 @@ faults! {
         "A sweep that was not complete lifts the gate: nothing is sent before all of the gap is known."
     GateLiftedTooSoon "gate-lifted-too-soon" []
         "A sweep lifts a gate that was met a moment ago: what was sent before it may not be listed yet."
+    GateBesideIgnored "gate-beside-ignored" []
+        "A new account does not wait until those before it were read: what a copy forgot there may have paid the order."
+    LeftNotGated "left-not-gated" []
+        "A gap puts no gate down before an account that was left: what a copy forgot there may have paid the order."
+    ForgottenNotPut "forgotten-not-put" []
+        "What a copy forgot in an account that was left is put before nobody: its order may be paid again."
     SweepPageSkipped "sweep-page-skipped" []
         "A sweep ends after its first page: in the end all of the provider's money is linked or before a person."
     SweepBeginsTooLate "sweep-begins-too-late" []
@@ -167,11 +176,14 @@ faults! {
         "A sweep does not write down what is ours and was not known: in the end all of the provider's money is linked."
     StrangersNotPut "strangers-not-put" []
         "A sweep puts no stranger before a person: in the end all of the provider's money is linked or before a person."
-
     HoldKeepsItsSum "hold-keeps-its-sum" []
         "Of a stranger's hold that was captured in part the old sum stays: what stands before a person is what the bank took."
     LinkedUnasked "linked-unasked" []
         "A stranger's money is linked with the sum that was seen before: our charges and the bank's money are equal in sum."
+    LetGoUnasked "let-go-unasked" []
+        "A stranger is let go of without a question: what may still take money, or took it since, holds its order."
+    LetGoUntold "let-go-untold" []
+        "A stranger is let go of by somebody who may not know that it took money since: he is told the sum first."
 
     // The inbox.
     NoticeAnsweredUncommitted "notice-answered-uncommitted" []
@@ -186,6 +198,10 @@ faults! {
         "A paid checkout has no effects: each is there exactly if its transition committed."
     EffectTwice "effect-twice" []
         "The effects of a paid checkout are written twice, under two ids: one row for each kind and subject."
+    ReceiptMissing "receipt-missing" []
+        "A paid checkout has its webhook and no receipt: each of its effects is there exactly if its transition committed."
+    WebhookOfTerms "webhook-of-terms" []
+        "A webhook tells what the order costs, not what was taken: what is told has the sum of a charge."
     WebhookIdPerTry "webhook-id-per-try" []
         "Each try of a webhook has an id of its own: the receiver gets an effect under one id."
     WebhookGivenUp "webhook-given-up" []

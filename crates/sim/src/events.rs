@@ -5,6 +5,7 @@ use store::{Rows, Stage, Tenant};
 
 use crate::{
     bank::Status,
+    desk::Call,
     fault::Fault,
     heal::{later, turn},
     task::{Job, Task},
@@ -256,6 +257,20 @@ impl World {
         !self.rows.accounts.is_empty() && accounts.all(|(tenant, account)| read(tenant, account))
     }
 
+    /// How much there is to a restore of this copy, in quarters: one that forgets a payment more than one that forgets none; and one that is
+    /// old enough to be started on at once, while what was sent last is on its way, most.
+    fn worth_restoring(&self, copy: &Rows) -> u32 {
+        let old = copy.heartbeat.is_some_and(|beat| self.time.now().since_ms(beat) > GAP_MS);
+        let forgets = self.rows.operations.len() > copy.operations.len();
+        let sent = |way: &OnItsWay| matches!(way, OnItsWay::ToBank(_, Call::Send(_) | Call::SendRefund(_)));
+        match (forgets, old) {
+            (false, _) => 1,
+            (true, false) => 4,
+            (true, true) if self.on_its_way.iter().any(sent) => 120,
+            (true, true) => 16,
+        }
+    }
+
     fn find_outside_events(&self, unread: bool, add: &mut impl FnMut(Event, u32)) {
         let rates = |fault: Fault, divided: u32| self.size.rates.of(fault).div_ceil(divided);
         for (index, object) in self.bank.objects.iter().enumerate() {
@@ -290,12 +305,10 @@ impl World {
         match self.backup {
             // A copy from before an account was ever read is not told from a new database. One without an order forgets most.
             None if unread => {}
-            None => add(Event::Backup, if self.rows.checkouts.is_empty() { rate * 20 } else { rate * 3 }),
-            // One that is old enough can be started on at once, while what was sent last is on its way.
-            Some(ref rows) => {
-                let old = rows.heartbeat.is_some_and(|beat| self.time.now().since_ms(beat) > GAP_MS);
-                add(Event::Restore, if old { rate * 4 } else { rate });
-            }
+            None if self.rows.checkouts.is_empty() && !self.size.lively => add(Event::Backup, rate * 20),
+            None if self.rows.checkouts.is_empty() => add(Event::Backup, rate * 5),
+            None => add(Event::Backup, rate * 3),
+            Some(ref rows) => add(Event::Restore, self.worth_restoring(rows) * rate.div_ceil(4)),
         }
         for order in 0..self.size.orders {
             add(

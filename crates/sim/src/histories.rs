@@ -40,6 +40,8 @@ pub enum Worlds {
     Set,
     /// One server whose backup is from before its merchant took another account.
     Returning,
+    /// One server whose database becomes an old copy while what it sent is on its way.
+    Overtaken,
     /// Two servers, two tabs, one checkout; each seed draws its own faults.
     Small,
 }
@@ -130,6 +132,7 @@ pub fn world_of(worlds: Worlds, mut choices: Choices, tells: bool) -> World {
         Worlds::Supported => Size::supported(),
         Worlds::Set => Size::set(),
         Worlds::Returning => Size::returning(),
+        Worlds::Overtaken => Size::overtaken(),
         Worlds::Small => Size::small(&mut choices),
     };
     World::in_memory(size, choices, tells)

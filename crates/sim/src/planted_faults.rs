@@ -24,14 +24,15 @@ pub struct Hunted {
 /// Histories that are played in all worlds before more are played in the first.
 const ROUND: u64 = 20_000;
 /// How much of a round is played in each world, in percent: what shows only after a restore shows seldom.
-const SHARES: [(Worlds, u64); 7] = [
-    (Worlds::Drawn, 40),
+const SHARES: [(Worlds, u64); 8] = [
+    (Worlds::Drawn, 34),
     (Worlds::Supported, 8),
     (Worlds::Set, 12),
     (Worlds::Returning, 8),
     (Worlds::Moving, 6),
     (Worlds::Mistaken, 6),
-    (Worlds::Restoring, 20),
+    (Worlds::Restoring, 10),
+    (Worlds::Overtaken, 16),
 ];
 
 /// Hunts each of them, with at most so many histories.

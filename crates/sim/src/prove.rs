@@ -79,6 +79,7 @@ pub fn prove(seeds: u64, from: u64, long: bool, crashes: u64) -> bool {
         (Worlds::Supported, "two servers, strangers and support"),
         (Worlds::Set, "two servers whose database's clock is set"),
         (Worlds::Returning, "one server whose backup is from before a change of account"),
+        (Worlds::Overtaken, "one server whose backup is restored while what it sent is on its way"),
     ] {
         let began = now();
         let told = play_all(worlds, from..from.saturating_add(seeds / OVER_SQLITE), THREADS, false);

@@ -110,9 +110,23 @@ impl Size {
 
     /// One server of a merchant who takes another account once, and whose backup is from before.
     pub fn returning() -> Self {
-        let mut rates = Rates::often(&[Fault::AccountChanged, Fault::Restored, Fault::OldConfiguration]);
+        let moves = [
+            Fault::AccountChanged,
+            Fault::Restored,
+            Fault::OldConfiguration,
+            Fault::LeaseEnds,
+            Fault::CardRefused,
+        ];
+        let mut rates = Rates::often(&moves);
         rates.only_once(Fault::AccountChanged);
         Self { lively: true, tabs: 2, steps: 160, rates, ..Self::restoring() }
+    }
+
+    /// One server whose database becomes an old copy at once, while what it sent is still on its way.
+    pub fn overtaken() -> Self {
+        let mut rates = Rates::often(&[Fault::Restored, Fault::RequestLate, Fault::PageAnswerLost]);
+        rates.only_once(Fault::Restored);
+        Self { rates, ..Self::restoring() }
     }
 
     /// Two servers, two tabs, one checkout: the world whose speed is measured.

@@ -140,7 +140,10 @@ impl Engine {
         stranger: &StrangerRecord,
         grounds: &Grounds,
     ) -> Result<Result<(), String>, EngineError> {
-        if stranger.untold {
+        if planted::is(Fault::LetGoUnasked) {
+            return Ok(Ok(()));
+        }
+        if stranger.untold && !planted::is(Fault::LetGoUntold) {
             return self.tell_taken(stranger, stranger.amount).await.map(Err);
         }
         if stranger.took_money {

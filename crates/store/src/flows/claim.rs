@@ -193,7 +193,9 @@ pub(super) async fn dispatch(
 /// merchant's money did not go before, may have been made in any other that is not read yet.
 fn is_gated(sweeps: &[SweepRow], account: &ProviderAccount, first_pays: bool) -> bool {
     let row = sweeps.iter().find(|row| row.account == *account);
-    let waits = first_pays && row.is_none_or(|row| row.tenure != Tenure::Own);
+    let waits = first_pays
+        && row.is_none_or(|row| row.tenure != Tenure::Own)
+        && !planted::is(Fault::GateBesideIgnored);
     sweeps.iter().any(|row| row.gated_from.is_some() && (waits || row.account == *account))
 }
 

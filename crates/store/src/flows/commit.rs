@@ -213,8 +213,10 @@ async fn settle_sums(
     let charge = tables.charge(&operation.tenant, &frozen.account, &before.target).await?;
     let charge = promised(charge, "a refund's charge")?;
     let mut settled = charge.clone();
-    settled.reserved_minor -= amount.minor();
-    if matches!(after, OperationState::Succeeded { .. }) {
+    if !planted::is(Fault::ReservationKept) {
+        settled.reserved_minor -= amount.minor();
+    }
+    if matches!(after, OperationState::Succeeded { .. }) && !planted::is(Fault::RefundNotCounted) {
         settled.refunded_minor += amount.minor();
     }
     won(tables.update_charge_sums(&settled, &charge).await?)

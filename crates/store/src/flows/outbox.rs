@@ -41,7 +41,8 @@ pub async fn emit(tables: &mut dyn Tables, change: &Change<'_>, now: Timestamp) 
     let (checkout, intent) = (EffectSubject::Checkout(change.checkout.id), change.intent);
     let mut effects = Vec::new();
     if change.paid && !planted::is(Fault::EffectMissing) {
-        effects.extend([(EffectKind::CheckoutPaid, checkout), (EffectKind::Receipt, checkout)]);
+        effects.push((EffectKind::CheckoutPaid, checkout));
+        effects.extend((!planted::is(Fault::ReceiptMissing)).then_some((EffectKind::Receipt, checkout)));
     } else if is_bad_news_awaited(change, now) {
         effects.push((EffectKind::ResultKnown, EffectSubject::Intent(intent.id)));
     }

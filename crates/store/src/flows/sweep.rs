@@ -18,6 +18,7 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
     let now = tables.now().await?;
     let last = tables.heartbeat().await?;
     let absent = silent_since(last, now, start.gap_ms).filter(|_| !planted::is(Fault::GateNotPutDown));
+    let absent_left = absent.filter(|_| !planted::is(Fault::LeftNotGated));
     let tenants: BTreeSet<_> = start.own.iter().chain(&start.left).map(|(tenant, _)| tenant).collect();
     let mut gated = false;
     for tenant in tenants {
@@ -36,13 +37,14 @@ pub async fn start(tables: &mut dyn Tables, start: &Start) -> Result<bool, Abort
                     row.swept_until = meets.read_from(row.swept_until);
                 }
                 // The newest gap names the gate: who read the listing before it does not lift it. It is read from where it was read to.
-                row.gated_from = absent.or(row.gated_from);
+                let gap = if is_own { absent } else { absent_left };
+                row.gated_from = gap.or(row.gated_from);
                 tables.put_sweep(&row).await?;
                 asked.push(account);
             }
         }
         let left = known.iter().filter(|row| !asked.contains(&&row.account));
-        leave(tables, left, absent.filter(|_| is_new)).await?;
+        leave(tables, left, absent_left.filter(|_| is_new)).await?;
         gated |= !let_through(tables, tenant).await?;
     }
     alive(tables, now).await?;
