@@ -19,6 +19,8 @@ use crate::{
     world::Size,
 };
 
+/// What an intent may be in, and that there is none.
+const STATES: usize = StateName::ALL.len() + 1;
 /// Threads that play.
 const THREADS: usize = 2;
 /// States of one small world after which it is called too large to explore.
@@ -71,6 +73,7 @@ pub fn prove(seeds: u64, from: u64, long: bool, crashes: u64) -> bool {
     println!("  in {} somebody pressed Pay while things went wrong", told.submitted);
     tell_violations(&told);
     let (mut others, mut others_broken) = (0, 0);
+    let mut met_anywhere = told.met.clone();
     for (worlds, what) in [
         (Worlds::Small, "two servers, two tabs, one checkout"),
         (Worlds::Restoring, "one server whose backups are restored"),
@@ -87,9 +90,14 @@ pub fn prove(seeds: u64, from: u64, long: bool, crashes: u64) -> bool {
         println!("{what}: {} histories, {per_second} a second, {} broken", told.histories, told.broken);
         tell_violations(&told);
         (others, others_broken) = (others + told.histories, others_broken + told.broken);
+        met_anywhere
+            .iter_mut()
+            .flatten()
+            .zip(told.met.iter().flatten())
+            .for_each(|(sum, times)| *sum += times);
     }
     let (on_file, differing) = over_sqlite(from, seeds / OVER_SQLITE);
-    let never_met = tell_met(&told, seeds);
+    let never_met = tell_met(&told.met, &met_anywhere, seeds);
     let states = explore(long);
     let hunt = hunt(MOST_HUNTED, &[]);
     let violations = told.broken + others_broken + differing + u64::from(states.is_none());
@@ -160,14 +168,16 @@ fn over_sqlite(from: u64, count: u64) -> (u64, u64) {
     (count, broken)
 }
 
-/// How often each fault was met, by the state of the newest intent; how many of them never were where they should have been.
-fn tell_met(told: &Told, histories: u64) -> usize {
+/// How often each fault was met, by the state of the newest intent, in the histories whose faults the seed draws, or, what those hardly meet,
+/// anywhere; how many of them never were where they should have been.
+fn tell_met(drawn: &[[u64; STATES]], anywhere: &[[u64; STATES]], histories: u64) -> usize {
     println!("faults, by the state of the newest intent:");
     let names: Vec<_> = StateName::ALL.iter().map(|state| state.as_str()).chain(["none yet"]).collect();
     println!("  {:48} {}", "", names.join(" "));
     let mut never = 0;
     for fault in Fault::ALL {
-        let row = &told.met[*fault as usize];
+        let met = if seldom::is_elsewhere(*fault) { anywhere } else { drawn };
+        let row = &met[*fault as usize];
         let cells: Vec<_> = names
             .iter()
             .zip(row)
