@@ -196,6 +196,7 @@ impl World {
             OnItsWay::ToBank(task, call) => (0, task.map_or(0, of_task), call.digest()),
             OnItsWay::FromBank(task, _) => (1, of_task(*task), 0),
             OnItsWay::Notice(..) => (2, 0, 0),
+            OnItsWay::ToReceiver(..) => (3, 0, 0),
         }
     }
 }

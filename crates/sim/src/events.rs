@@ -125,8 +125,8 @@ impl World {
             }
         }
         for (index, way) in self.on_its_way.iter().enumerate() {
-            // What is late at the bank harms where others have gone on meanwhile.
-            let late = matches!(way, OnItsWay::ToBank(..));
+            // What is late harms where others have gone on meanwhile.
+            let late = matches!(way, OnItsWay::ToBank(..) | OnItsWay::ToReceiver(..));
             add(Event::Arrive(index), if late { 20 } else { 60 });
         }
         let unread = !self.has_read_accounts();

@@ -214,7 +214,8 @@ fn size(bounds: &Bounds) -> Size {
 /// A course as it was explored, with its story.
 pub fn replay(bounds: &Bounds, decisions: Vec<u32>) -> (Ended, World) {
     let mut world = World::in_memory(size(bounds), Choices::from_list(decisions), true);
-    let ended = begin(&mut world, bounds).and_then(|()| {
+    let ended = world.unless_it_panics(|world| {
+        begin(world, bounds)?;
         while world.step()? {}
         world.end()
     });
@@ -228,9 +229,9 @@ fn course(begun: &World, prefix: &[u32], mut is_fresh: impl FnMut(State) -> bool
         if world.choices.made().len() >= prefix.len() && !is_fresh(world.state()) {
             return Course { made: world.choices.made().to_vec(), ended: None, end: None };
         }
-        match world.step() {
+        match world.unless_it_panics(World::step) {
             Ok(true) => {}
-            Ok(false) => break world.end(),
+            Ok(false) => break world.unless_it_panics(World::end),
             Err(broken) => break Err(broken),
         }
     };
@@ -243,7 +244,7 @@ fn course(begun: &World, prefix: &[u32], mut is_fresh: impl FnMut(State) -> bool
 pub(crate) fn begun(bounds: &Bounds, how: How) -> Result<World, Broken> {
     let mut world = World::in_memory(size(bounds), Choices::from_list(Vec::new()), false);
     world.remembers = Some(how);
-    begin(&mut world, bounds).map(|()| world)
+    world.unless_it_panics(|world| begin(world, bounds)).map(|()| world)
 }
 
 /// Servers are up, the shop has opened its checkout, and every tab shows it.

@@ -1,11 +1,14 @@
 //! What can go wrong, and how often it does in a history.
 
+use serde::Serialize;
+
 use crate::choices::Choices;
 
 macro_rules! faults {
     ($($name:ident => $words:literal),+ $(,)?) => {
         /// What can go wrong.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[serde(rename_all = "snake_case")]
         pub enum Fault {
             $(#[doc = $words] $name),+
         }
@@ -78,6 +81,7 @@ faults! {
     PartTaken => "support takes a part of what somebody else holds",
     GivenBack => "support gives all of a payment back",
     OldConfiguration => "a copy starts with the account of then",
+    ReceiverLate => "a message to a receiver is late",
 }
 
 /// How often each happens, in a thousand chances; and how often it may still happen.

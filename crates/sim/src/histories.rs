@@ -1,9 +1,6 @@
 //! Many histories on several threads, and what they met.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use clap::ValueEnum;
 use payment::StateName;
@@ -46,15 +43,52 @@ pub enum Worlds {
     Small,
 }
 
+impl Worlds {
+    /// Those of [`Size`], and what it draws.
+    pub(crate) fn size(self, choices: &mut Choices) -> Size {
+        match self {
+            Self::Drawn => Size::drawn(choices),
+            Self::Restoring => Size::restoring(),
+            Self::Moving => Size::moving(),
+            Self::Mistaken => Size::mistaken(),
+            Self::Supported => Size::supported(),
+            Self::Set => Size::set(),
+            Self::Returning => Size::returning(),
+            Self::Overtaken => Size::overtaken(),
+            Self::Small => Size::small(choices),
+        }
+    }
+
+    /// As the command line names them.
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// What they are made for.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Drawn => "worlds that seeds draw",
+            Self::Restoring => "one server whose backups are restored",
+            Self::Moving => "two servers of a merchant who takes another account",
+            Self::Mistaken => "two servers with a bank that takes another sum",
+            Self::Supported => "two servers, strangers and support",
+            Self::Set => "two servers whose database's clock is set",
+            Self::Returning => "one server whose backup is from before a change of account",
+            Self::Overtaken => "one server whose backup is restored while what it sent is on its way",
+            Self::Small => "two servers, two tabs, one checkout",
+        }
+    }
+}
+
 /// A history that broke an invariant.
 #[derive(Clone, Debug)]
 pub struct Violation {
+    /// In which worlds.
+    pub worlds: Worlds,
     /// Its seed.
     pub seed: u64,
     /// What broke.
     pub broken: Broken,
-    /// Its decisions.
-    pub decisions: Vec<u32>,
 }
 
 /// What many histories came to.
@@ -75,11 +109,12 @@ pub struct Told {
 }
 
 impl Told {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { met: vec![[0; StateName::ALL.len() + 1]; Fault::ALL.len()], ..Self::default() }
     }
 
-    fn add(&mut self, seed: u64, ended: Ended, met: &Met) {
+    /// One more history.
+    pub(crate) fn add(&mut self, worlds: Worlds, seed: u64, ended: Ended, met: &Met) {
         self.histories += 1;
         self.steps += ended.steps;
         self.submitted += u64::from(ended.submitted);
@@ -89,14 +124,19 @@ impl Told {
             }
         }
         if let Some(broken) = ended.broken {
-            self.broken += 1;
-            if self.violations.len() < MAX_VIOLATIONS {
-                self.violations.push(Violation { seed, broken, decisions: ended.decisions });
-            }
+            self.breaks(worlds, seed, broken);
         }
     }
 
-    fn join(&mut self, other: Self) {
+    /// A history broke something.
+    pub(crate) fn breaks(&mut self, worlds: Worlds, seed: u64, broken: Broken) {
+        self.broken += 1;
+        if self.violations.len() < MAX_VIOLATIONS {
+            self.violations.push(Violation { worlds, seed, broken });
+        }
+    }
+
+    pub(crate) fn join(&mut self, other: Self) {
         self.histories += other.histories;
         self.steps += other.steps;
         self.submitted += other.submitted;
@@ -124,47 +164,24 @@ pub fn world(worlds: Worlds, seed: u64, tells: bool) -> World {
 
 /// A world that these decide everything of.
 pub fn world_of(worlds: Worlds, mut choices: Choices, tells: bool) -> World {
-    let size = match worlds {
-        Worlds::Drawn => Size::drawn(&mut choices),
-        Worlds::Restoring => Size::restoring(),
-        Worlds::Moving => Size::moving(),
-        Worlds::Mistaken => Size::mistaken(),
-        Worlds::Supported => Size::supported(),
-        Worlds::Set => Size::set(),
-        Worlds::Returning => Size::returning(),
-        Worlds::Overtaken => Size::overtaken(),
-        Worlds::Small => Size::small(&mut choices),
-    };
+    let size = worlds.size(&mut choices);
     World::in_memory(size, choices, tells)
-}
-
-/// Plays one history; a panic of the product breaks it, too.
-pub fn play(world: World) -> (Ended, Met) {
-    let played = catch_unwind(AssertUnwindSafe(|| {
-        let (ended, world) = world.run();
-        (ended, world.met)
-    }));
-    played.unwrap_or_else(|_| {
-        let broken = Broken { invariant: crate::running::FAILS_BY_ITSELF, found: "it panicked".to_owned() };
-        let ended =
-            Ended { broken: Some(broken), steps: 0, submitted: false, hash: 0, decisions: Vec::new() };
-        (ended, [[0; StateName::ALL.len() + 1]; Fault::ALL.len()])
-    })
 }
 
 /// Plays the histories of these seeds on so many threads; stops soon after the first violation where one is enough.
 pub fn play_all(worlds: Worlds, seeds: std::ops::Range<u64>, threads: usize, first_only: bool) -> Told {
-    let (next, stop) = (AtomicU64::new(seeds.start), AtomicBool::new(false));
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let count = seeds.end.saturating_sub(seeds.start);
     let work = || {
         let mut told = Told::new();
         while !stop.load(Ordering::Relaxed) {
-            let from = next.fetch_add(SHARE, Ordering::Relaxed);
-            if from >= seeds.end {
+            let taken = next.fetch_add(SHARE, Ordering::Relaxed);
+            if taken >= count {
                 break;
             }
-            for seed in from..(from + SHARE).min(seeds.end) {
-                let (ended, met) = play(world(worlds, seed, false));
-                told.add(seed, ended, &met);
+            for seed in seeds.start + taken..seeds.start + (taken + SHARE).min(count) {
+                let (ended, world) = world(worlds, seed, false).run();
+                told.add(worlds, seed, ended, &world.met);
             }
             if first_only && told.broken > 0 {
                 stop.store(true, Ordering::Relaxed);

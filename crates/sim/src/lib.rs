@@ -8,6 +8,7 @@ pub mod check;
 pub mod choices;
 pub mod desk;
 pub mod events;
+pub mod exploration;
 pub mod explore;
 pub mod fault;
 pub mod heal;

@@ -5,7 +5,7 @@ use planted::Fault;
 use crate::{
     check::Broken,
     explore::{BOUNDS, explore},
-    histories::{Worlds, play_all},
+    histories::{Violation, Worlds, play_all},
 };
 
 /// What came of one.
@@ -17,8 +17,21 @@ pub struct Hunted {
     pub breaks: &'static str,
     /// The layers that were off with it.
     pub with: Vec<&'static str>,
-    /// The first invariant that was found broken, and after how many histories; none if it was not found.
-    pub found: Option<(Broken, u64)>,
+    /// What found it; none if nothing did.
+    pub found: Option<Found>,
+}
+
+/// The first history that a planted fault broke.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What it broke.
+    pub broken: Broken,
+    /// Of which worlds it is.
+    pub worlds: Worlds,
+    /// Its seed.
+    pub seed: u64,
+    /// How many had been played with it.
+    pub after: u64,
 }
 
 /// Histories that are played in all worlds before more are played in the first.
@@ -35,23 +48,25 @@ const SHARES: [(Worlds, u64); 8] = [
     (Worlds::Overtaken, 16),
 ];
 
-/// Hunts each of them, with at most so many histories.
+/// Hunts each of them, with at most so many histories, of which there is one at least.
 pub fn hunt(faults: &[Fault], most: u64, threads: usize, mut tell: impl FnMut(&Hunted)) -> Vec<Hunted> {
     let mut all = Vec::new();
     for fault in faults {
         plant(*fault);
         let mut found = None;
         let mut played = 0;
-        'found: for round in 0..most.div_ceil(ROUND) {
+        let a_round = ROUND.min(most);
+        'found: for round in 0..most.div_ceil(a_round) {
             for (worlds, percent) in SHARES {
-                let share = ROUND / 100 * percent;
+                let share = (a_round * percent).div_ceil(100);
                 let begins = round * share;
-                let told = play_all(worlds, begins..begins + share, threads, true);
-                if let Some(first) = told.violations.into_iter().next() {
-                    found = Some((first.broken, played + first.seed - begins + 1));
+                let plays = share.min(most - played);
+                let told = play_all(worlds, begins..begins + plays, threads, true);
+                if let Some(Violation { seed, broken, .. }) = told.violations.into_iter().next() {
+                    found = Some(Found { broken, worlds, seed, after: played + seed - begins + 1 });
                     break 'found;
                 }
-                played += share;
+                played += plays;
             }
         }
         planted::choose(&[]);

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     check::Broken,
     histories::{Worlds, world},
+    prove::tell_end,
     shrink,
 };
 
@@ -28,7 +29,7 @@ pub struct Regression {
     pub story: Vec<String>,
 }
 
-/// Makes what a seed breaks short and writes it into a folder, named after its seed; whether it broke anything.
+/// Makes what a seed breaks short, tells it, and writes it into a folder, named after its worlds and its seed; whether it is there.
 pub fn write(worlds: Worlds, seed: u64, folder: &Path) -> bool {
     let (ended, _) = world(worlds, seed, false).run();
     let Some(broken) = ended.broken else {
@@ -38,15 +39,28 @@ pub fn write(worlds: Worlds, seed: u64, folder: &Path) -> bool {
     let decisions = shrink::shrink(ended.decisions, shrink::breaks(worlds, broken.invariant));
     let regression = told(worlds, seed, decisions, &broken);
     regression.story.iter().for_each(|line| println!("{line}"));
-    let path = folder.join(format!("seed-{seed}.json"));
-    let written = serde_json::to_string_pretty(&regression)
-        .map_err(std::io::Error::other)
-        .and_then(|text| std::fs::write(&path, text + "\n"));
-    match written {
-        Ok(()) => println!("written to {}", path.display()),
+    let path = folder.join(format!("{}-{seed}.json", worlds.name()));
+    let text = serde_json::to_string_pretty(&regression).map_err(std::io::Error::other);
+    let written = text.and_then(|text| {
+        std::fs::create_dir_all(folder)?;
+        std::fs::write(&path, text + "\n")
+    });
+    match &written {
+        Ok(()) => println!("written to {}; to read it again: sim retell {0}", path.display()),
         Err(error) => println!("{} cannot be written: {error}", path.display()),
     }
-    true
+    written.is_ok()
+}
+
+/// Plays a history that was kept, and tells its story; whether it breaks nothing any more.
+///
+/// # Errors
+/// Fails where the file cannot be read, or is none of these.
+pub fn retell(file: &Path) -> std::io::Result<bool> {
+    let kept: Regression = serde_json::from_str(&std::fs::read_to_string(file)?)?;
+    let (ended, world) = shrink::play(kept.worlds, &kept.decisions, true);
+    world.story.lines().iter().for_each(|line| println!("{line}"));
+    Ok(tell_end(ended.broken.as_ref(), ended.steps))
 }
 
 /// A history with its story.

@@ -8,7 +8,7 @@ use crate::{
     fault::Fault,
     page,
     task::{Done, Job, Task},
-    world::World,
+    world::{World, mix},
 };
 
 const STORE_READ: &[Fault] = &[Fault::StoreBusy, Fault::StoreSlow];
@@ -81,6 +81,7 @@ impl World {
             history,
             began: self.time.now(),
             wrote: false,
+            changed: false,
             light: None,
         });
         self.go_on(self.tasks.len() - 1)
@@ -91,6 +92,7 @@ impl World {
         if self.remembers.is_some() {
             self.remember(index, &verdict);
         }
+        self.hash = mix(self.hash, verdict.kind());
         self.desk.give(verdict);
         self.go_on(index)
     }
@@ -107,10 +109,12 @@ impl World {
             }
         };
         if self.desk.take_wrote() && self.look()? {
+            self.tasks[index].changed = true;
             self.checker.after_a_write(&self.rows, &self.time)?;
         }
         let Some(done) = done else { return Ok(()) };
         let task = self.tasks.remove(index);
+        self.checker.on_end(&done, task.changed)?;
         if let (Done::Failed(error), false) = (&done, task.failed_by_store) {
             let found = format!("a server, which {}, fails by itself: {error}", task.job.words());
             return Err(Broken { invariant: FAILS_BY_ITSELF, found });

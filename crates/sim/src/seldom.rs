@@ -47,7 +47,8 @@ const MADE: &[&str] = &[
 ];
 
 /// On the way to a receiver, who is told how it ended.
-const TELLING: &[Fault] = &[Fault::ReceiverRefuses, Fault::ReceiverSilent, Fault::ReceiverUnreachable];
+const TELLING: &[Fault] =
+    &[Fault::ReceiverRefuses, Fault::ReceiverSilent, Fault::ReceiverUnreachable, Fault::ReceiverLate];
 const UNTOLD: &[&str] = &[
     "processing",
     "requires_action",

@@ -29,15 +29,16 @@ use tokio::runtime::{self, Runtime};
 use crate::{
     check::Broken,
     choices::Choices,
+    histories::Worlds,
     ports::Backing,
     time::Time,
-    world::{Ended, Size, World},
+    world::{Ended, Met, World},
 };
 
 /// Transactions from one look at every row to the next.
 const LOOK_EVERY: u64 = 4;
 /// The number of what is broken where the stores differ.
-const THE_STORES_AGREE: u8 = 24;
+pub(crate) const THE_STORES_AGREE: u8 = 24;
 
 /// Two stores that run the same transactions.
 pub struct Twins {
@@ -181,6 +182,8 @@ pub struct Compared {
     pub ended: Ended,
     /// Transactions that wrote.
     pub writes: u64,
+    /// What went wrong.
+    pub met: Met,
 }
 
 /// A database file for many histories, one after another.
@@ -218,10 +221,10 @@ impl File {
     }
 
     /// The history of a seed in memory and over this file; where they differ, its story until then.
-    pub fn compare(&self, seed: u64, size: fn(&mut Choices) -> Size) -> Result<Compared, String> {
+    pub fn compare(&self, worlds: Worlds, seed: u64) -> Result<Compared, String> {
         let drawn = |backing, time, tells| {
             let mut choices = Choices::from_seed(seed);
-            World::over(backing, time, size(&mut choices), choices, tells).run()
+            World::over(backing, time, worlds.size(&mut choices), choices, tells).run()
         };
         let time = Time::default();
         let memory = Backing::Memory(Arc::new(MemoryStore::new(time.of_store())));
@@ -240,10 +243,13 @@ impl File {
             }
         });
         match agree {
-            Ok(()) => Ok(Compared { ended, writes: self.twins.writes.load(Ordering::Relaxed) }),
+            Ok(()) => {
+                let writes = self.twins.writes.load(Ordering::Relaxed);
+                Ok(Compared { ended, writes, met: found.met })
+            }
             Err(difference) => {
                 let (_, world) = over_file(1, true);
-                Err(format!("seed {seed}: {difference}\n{}", world.story.lines().join("\n")))
+                Err(format!("{difference}\n{}", world.story.lines().join("\n")))
             }
         }
     }
@@ -291,7 +297,8 @@ fn differences(found: &Rows, expected: &Rows) -> Option<String> {
         };
     }
     compare!(
-        keys, checkouts, intents, operations, attempts, charges, effects, sweeps, strangers, journal, inbox
+        accounts, keys, checkouts, intents, operations, attempts, charges, effects, sweeps, strangers,
+        journal, inbox
     );
     Some(all.join("\n"))
 }

@@ -258,6 +258,8 @@ pub struct Task {
     pub began: Timestamp,
     /// Whether it had a transaction that writes.
     pub wrote: bool,
+    /// Whether one of them changed a row.
+    pub changed: bool,
     /// What its last step was, if it is one that may be put off in a world whose every course is explored.
     pub light: Option<Light>,
     /// Everything it got so far, in one number: with its job it says what it will do.

@@ -45,7 +45,8 @@ const ASKING: &[Fault] = &[
     Fault::WrongSum,
     Fault::WrongOwner,
 ];
-const DELIVERING: &[Fault] = &[Fault::ReceiverRefuses, Fault::ReceiverSilent, Fault::ReceiverUnreachable];
+const DELIVERING: &[Fault] =
+    &[Fault::ReceiverRefuses, Fault::ReceiverSilent, Fault::ReceiverUnreachable, Fault::ReceiverLate];
 /// A server waits so long for the bank, ms.
 const DEADLINE_MS: i64 = 25 * SECOND;
 
@@ -89,8 +90,10 @@ impl World {
             format!("server {node} sends {} to the bank{fault}", call.name())
         });
         self.tasks[index].lost = Some(call.instead(Fault::AnswerLost));
-        if let (Call::Send(request), true) = (&call, fault != Some(Fault::NotSent)) {
-            self.checker.leaves(request);
+        if let (Call::Send(request) | Call::SendRefund(request), true) =
+            (&call, fault != Some(Fault::NotSent))
+        {
+            self.checker.leaves(&self.rows, request)?;
         }
         let answer = match fault {
             Some(Fault::RequestLate) => {
@@ -199,12 +202,16 @@ impl World {
         match fault {
             Some(Fault::ReceiverRefuses) => Delivery::Refused("503".to_owned(), engine::Again::Later(None)),
             Some(Fault::ReceiverUnreachable) => Delivery::Unanswered("no answer".to_owned()),
+            Some(Fault::ReceiverLate) => {
+                self.on_its_way.push(OnItsWay::ToReceiver(message, self.time.real()));
+                Delivery::Unanswered("no answer".to_owned())
+            }
             Some(_) => {
-                self.checker.received.push(message);
+                self.checker.receives(message, self.time.real());
                 Delivery::Unanswered("no answer".to_owned())
             }
             None => {
-                self.checker.received.push(message);
+                self.checker.receives(message, self.time.real());
                 Delivery::Delivered("taken".to_owned())
             }
         }
@@ -248,6 +255,11 @@ impl World {
                 let tenant = self.told_of(&body);
                 self.spawn(node, Job::Accept { tenant, body, tries })
             }
+            OnItsWay::ToReceiver(message, left_at) => {
+                self.story.tell(|| format!("a receiver gets {:?} late", message.kind));
+                self.checker.receives(message, left_at);
+                Ok(())
+            }
         }
     }
 
@@ -286,7 +298,7 @@ impl World {
                 true
             }
             OnItsWay::FromBank(task, _) => *task != id,
-            OnItsWay::Notice(..) => true,
+            OnItsWay::Notice(..) | OnItsWay::ToReceiver(..) => true,
         });
         self.pass(DEADLINE_MS);
         match self.tasks[index].lost.take() {

@@ -1,6 +1,10 @@
 //! The world: servers, tabs, a shop, the bank, receivers, and one scheduler that decides what happens next.
 
-use std::{hash::Hasher as _, sync::Arc};
+use std::{
+    hash::Hasher as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use engine::{Engine, Memory, Settings, Vault};
 use payment::{CheckoutId, IntentId, Money, ObjectId, StateName, SubmitKey, Timestamp};
@@ -14,12 +18,13 @@ use crate::{
     bank::Bank,
     check::{Broken, Checker},
     choices::{Choices, Made},
-    desk::{BankAnswer, Call, Desk},
+    desk::{BankAnswer, Call, Desk, Message},
     events::Event,
     explore::How,
     fault::Fault,
     merchants::{self, Merchants},
     ports::{CountingIds, PlainAnswers, ToBank, ToReceivers, Transactions},
+    running::FAILS_BY_ITSELF,
     story::Story,
     task::Task,
     time::{DAY, MINUTE, MachineClock, SECOND, Time},
@@ -104,6 +109,8 @@ pub(crate) enum OnItsWay {
     FromBank(u32, BankAnswer),
     /// A notification.
     Notice(Arc<Vec<u8>>, u32),
+    /// A webhook or a mail whose sender does not wait any more; when it left.
+    ToReceiver(Message, Timestamp),
 }
 
 /// How a world began to run and what it met: for the table.
@@ -231,8 +238,20 @@ impl World {
 
     /// Runs to its end: faults, then healing, then what must be so in the end.
     pub fn run(mut self) -> (Ended, Self) {
-        let broken = self.play().err();
+        let broken = self.unless_it_panics(Self::play).err();
         (self.ended(broken), self)
+    }
+
+    /// A panic of the product breaks a history like anything else that fails by itself; what was told and decided until then is kept.
+    pub(crate) fn unless_it_panics<T>(
+        &mut self,
+        play: impl FnOnce(&mut Self) -> Result<T, Broken>,
+    ) -> Result<T, Broken> {
+        catch_unwind(AssertUnwindSafe(|| play(self))).unwrap_or_else(|panic| {
+            let words = panic.downcast_ref::<String>().map(String::as_str);
+            let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+            Err(Broken { invariant: FAILS_BY_ITSELF, found: format!("a server panics: {words}") })
+        })
     }
 
     /// What it came to.
@@ -240,7 +259,7 @@ impl World {
         if let Some(broken) = &broken {
             self.story.tell(|| format!("BROKEN: {broken}"));
         }
-        self.hash = mix(self.hash, as_drawn(&self.rows));
+        self.hash = mix(mix(self.hash, as_drawn(&self.rows)), self.bank_digest());
         let decisions = self.decided.iter().chain(self.choices.made()).map(|made| made.value).collect();
         Ended { broken, steps: self.steps, submitted: self.submitted, hash: self.hash, decisions }
     }

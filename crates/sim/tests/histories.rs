@@ -3,7 +3,6 @@
 use sim::{
     histories::{self, Worlds, play_all},
     sqlite::File,
-    world::Size,
 };
 
 #[test]
@@ -11,7 +10,8 @@ fn the_same_history_over_sqlite_ends_with_the_same_rows() {
     let file = File::new().unwrap();
     let mut writes = 0;
     for seed in 0..60 {
-        writes += file.compare(seed, Size::drawn).unwrap_or_else(|difference| panic!("{difference}")).writes;
+        let compared = file.compare(Worlds::Drawn, seed);
+        writes += compared.unwrap_or_else(|difference| panic!("seed {seed}: {difference}")).writes;
     }
     assert!(writes > 60 * 10, "nothing happened: {writes} transactions");
 }

@@ -1,5 +1,6 @@
 //! What must be true as something arrives at the bank, as an answer is given, and as a notification is acknowledged.
 
+use engine::{CheckoutOutcome, IntentOutcome, SubmitOutcome};
 use payment::{IntentId, OperationKind};
 use store::{
     Answer, ChargeRecord, CheckoutRecord, Fate, Frozen, IntentRecord, KeyUse, OperationRecord, Rows,
@@ -7,7 +8,7 @@ use store::{
 };
 
 use super::{Broken, Checker, broken};
-use crate::{bank::Bank, desk::Request, wire, world::LEASE_MS};
+use crate::{bank::Bank, desk::Request, task::Done, wire, world::LEASE_MS};
 
 impl Checker {
     /// 4, 5, 7: what arrives was written down before, comes with one key, one body, one account, and left in time.
@@ -118,13 +119,35 @@ impl Checker {
         must!(3, same, "{key:?} is answered as if it were {first:?}");
         let named = rows.intents.values().find(|row| first.is_some_and(|first| row.id == first.intent));
         must!(18, named.is_none_or(|row| row.tenant == key.tenant), "{key:?} is told of {named:?}");
+        let Some(intent) = first.map(|row| row.intent) else { return Ok(()) };
+        let names = answer.body.split(|byte| *byte == b' ').next();
+        must!(
+            2,
+            names == Some(intent.to_string().as_bytes()),
+            "{key:?} names {intent}, and is told {answer:?}"
+        );
         let slot = (key.tenant.clone(), key.kind.as_str(), key.key.as_str().to_owned());
         match self.answers.get(&slot) {
-            Some(first) => must!(12, first == answer, "{slot:?} was answered {first:?}, then {answer:?}"),
+            Some((named, first)) => {
+                must!(2, *named == intent, "{slot:?} named {named}, and names {intent}");
+                must!(12, first == answer, "{slot:?} was answered {first:?}, then {answer:?}");
+            }
             None => {
-                self.answers.insert(slot, answer.clone());
+                self.answers.insert(slot, (intent, answer.clone()));
             }
         }
+        Ok(())
+    }
+
+    /// 3: what is refused because its key is another request's changed nothing.
+    pub fn on_end(&self, done: &Done, changed: bool) -> Result<(), Broken> {
+        let reused = matches!(
+            done,
+            Done::Created(CheckoutOutcome::KeyReused { .. })
+                | Done::Tried(IntentOutcome::KeyReused { .. })
+                | Done::Submitted(SubmitOutcome::KeyReused { .. })
+        );
+        must!(3, !(reused && changed), "a key that is another request's changed something: {done:?}");
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! What must be true when all faults are over and nothing waits but people.
 
 use payment::{
-    CanceledReason, CheckoutId, CheckoutStatus, EffectId, EffectSubject, IntentId, ObjectId, Stance, State,
+    CanceledReason, CheckoutId, CheckoutStatus, EffectId, EffectSubject, IntentId, ObjectId, State,
     StateName, Timestamp,
 };
 use store::{
@@ -9,7 +9,11 @@ use store::{
     StrangerRecord, Task,
 };
 
-use super::{Broken, Checker, broken, waits_for_people};
+use super::{
+    Broken, Checker, broken,
+    meaning::{is_free, is_mail, went_back},
+    waits_for_people,
+};
 use crate::{
     bank::{Bank, Object, Status},
     desk::Message,
@@ -27,6 +31,7 @@ impl Checker {
             let waits = operation.stage == Stage::Open && !waits_for_somebody(rows, operation);
             must!(17, !waits, "{} is still open at {now}: {operation:?}", operation.id);
         }
+        check_operations(bank)?;
         self.check_absence(rows, bank)?;
         self.check_charges(rows, bank)?;
         self.check_objects(rows, bank)?;
@@ -102,7 +107,7 @@ impl Checker {
                 || !object.took_money() && matches!(object.status, Status::Expired | Status::Pending)
         });
         must!(8, !unsent || harmless || asked, "{} was executed: {object:?}", intent.id);
-        let ended_free = intent.state.is_terminal() && intent.state.stance() == Stance::Free;
+        let ended_free = is_free(&intent.state);
         // What the bank took back before anybody asked is not there to be known; nor is what was given back anybody's money.
         let kept = |object: &Object| object.status == Status::Succeeded && !bank.gave_all_back(object);
         let took = object.is_some_and(|object| object.took_money() && kept(object));
@@ -164,7 +169,7 @@ impl Checker {
             let paying = charges().filter(|charge| !charge.extra).count();
             must!(1, paying <= 1, "{paying} charges pay {}", checkout.order);
             let kept = charges().filter(|charge| charge.fate == Some(Fate::Kept)).count();
-            let by_first = charges().any(|charge| !charge.extra && !charge.went_back());
+            let by_first = charges().any(|charge| !charge.extra && !went_back(charge));
             must!(
                 1,
                 kept == 0 || kept == 1 && !by_first,
@@ -175,10 +180,9 @@ impl Checker {
                 bank.objects.iter().filter(|object| object.took_money() && object.order == checkout.order);
             let of_it = |intent: IntentId| self.whose.get(&intent) == Some(&checkout.tenant);
             let taken = taken.filter(|object| !is_let_go(rows, bank, object));
-            let ours = taken.filter(|object| object.intent.is_some_and(of_it)).count();
-            let of_order = |object: &&Object| object.order == checkout.order;
-            let fickle = bank.objects.iter().filter(of_order).any(|object| object.fickle);
-            must!(1, ours <= 1 || fickle, "{} was charged {ours} times", checkout.order);
+            // What the bank changed its mind about took money in the place of another, or made room for one.
+            let ours = taken.filter(|object| object.intent.is_some_and(of_it) && !object.fickle).count();
+            must!(1, ours <= 1, "{} was charged {ours} times", checkout.order);
         }
         for charge in rows.charges.values() {
             let object = bank.objects.iter().find(|object| object.id == charge.object);
@@ -350,7 +354,7 @@ impl Checker {
             let got_since = since.iter().filter(is_its).count();
             let delivered = effect.state == EffectState::Delivered;
             must!(14, !delivered || got > 0, "{:?} is said to be delivered", effect.kind);
-            let mail = effect.kind.channel() == payment::Channel::Mail;
+            let mail = is_mail(effect.kind);
             let over = matches!(effect.state, EffectState::Delivered | EffectState::Abandoned);
             must!(
                 14,
@@ -373,6 +377,19 @@ impl Checker {
             .map(|message| message.id)
             .collect()
     }
+}
+
+/// 1: an operation has one key, and took money once at most; whatever the bank forgot, or a restored copy.
+fn check_operations(bank: &Bank) -> Result<(), Broken> {
+    for (index, object) in bank.objects.iter().enumerate() {
+        let same = |other: &&Object| other.intent.is_some() && other.intent == object.intent;
+        for other in bank.objects[..index].iter().filter(same) {
+            must!(1, other.key == object.key, "{other:?} and {object:?} have two keys");
+            let twice = other.took_money() && object.took_money();
+            must!(1, !twice, "{other:?} and {object:?} took money for one operation");
+        }
+    }
+    Ok(())
 }
 
 /// Whether a payment was given back in full, and a person was asked about it, who let its order be paid again.

@@ -1,29 +1,40 @@
 //! Each line of a journal begins where the last one ended, leads where its event may lead, and cites evidence.
 
-use payment::{CheckoutStatus, JournalHash, JournalLine, Stance, StateName, Timestamp};
+use payment::{CheckoutStatus, JournalHash, JournalLine, StateName, Timestamp};
 use store::{IntentRecord, Rows, Task};
 
-use super::{Broken, Checker, broken};
+use super::{Broken, Checker, broken, meaning::is_free};
 
 const TERMINALS: [&str; 4] = ["succeeded", "declined", "canceled", "expired"];
+/// Where an intent that was sent may be, and is not over.
+const SENT: &[&str] = &["processing", "requires_action", "confirming", "authorized", "needs_review"];
+/// And one that a copy has forgotten to have sent.
+const OPEN: &[&str] =
+    &["created", "processing", "requires_action", "confirming", "authorized", "needs_review"];
 
 /// What may lead from where to where, and with what evidence. Written down here a second time: the code is not asked. No timer is among
 /// what ends anything that was sent.
-const WAYS: [(&str, &str, &[&str]); 13] = [
-    ("none", "created", &["opened"]),
-    ("created", "processing", &["submitted"]),
-    ("created", "expired", &["expired"]),
-    ("created", "canceled", &["replaced"]),
-    ("processing", "confirming", &["unanswered", "taken_over"]),
-    ("processing", "declined", &["rejected"]),
-    ("processing", "canceled", &["execute_until_passed", "absent"]),
-    ("confirming", "canceled", &["absent"]),
-    ("needs_review", "canceled", &["absent", "judged_not_charged"]),
-    ("needs_review", "succeeded", &["judged_charged"]),
-    ("any", "confirming", &["mismatched"]),
-    ("any", "needs_review", &["overdue", "stuck", "mismatched"]),
-    // Wherever it is not over, the provider's object may lead anywhere but back.
-    ("any", "any", &["observed"]),
+const WAYS: [(&[&str], &str, &[&str]); 19] = [
+    (&["none"], "created", &["opened"]),
+    (&["created"], "processing", &["submitted"]),
+    (&["created"], "expired", &["expired"]),
+    (&["created"], "canceled", &["replaced"]),
+    (&["processing"], "confirming", &["unanswered", "taken_over"]),
+    (&["processing"], "declined", &["rejected"]),
+    (&["processing"], "canceled", &["execute_until_passed", "absent"]),
+    (&["confirming"], "canceled", &["absent"]),
+    (&["needs_review"], "canceled", &["absent", "judged_not_charged"]),
+    (&["needs_review"], "succeeded", &["judged_charged"]),
+    (SENT, "confirming", &["mismatched"]),
+    (SENT, "needs_review", &["overdue", "stuck", "mismatched"]),
+    // The provider's object leads on: not back to what waits for the shopper or the provider from what is held, or stands before a person.
+    (&["created", "processing", "confirming"], "requires_action", &["observed"]),
+    (&["created", "processing"], "confirming", &["observed"]),
+    (OPEN, "authorized", &["observed"]),
+    (OPEN, "succeeded", &["observed"]),
+    (OPEN, "declined", &["observed"]),
+    (OPEN, "canceled", &["observed"]),
+    (OPEN, "expired", &["observed"]),
 ];
 
 /// What was seen of an intent's journal.
@@ -121,9 +132,8 @@ impl Checker {
         must!(8, !line.evidence.is_empty(), "{line:?} cites nothing");
         if line.from != line.to {
             must!(9, !TERMINALS.contains(&line.from.as_str()), "a terminal is left: {line:?}");
-            let is = |named: &str, state: &str| named == state || named == "any";
-            let may = |(from, to, events): &(&str, &str, &[&str])| {
-                is(from, &line.from) && is(to, &line.to) && events.contains(&line.event.as_str())
+            let may = |(from, to, events): &(&[&str], &str, &[&str])| {
+                from.contains(&line.from.as_str()) && *to == line.to && events.contains(&line.event.as_str())
             };
             must!(8, WAYS.iter().any(may), "nothing leads there: {line:?}");
         }
@@ -134,9 +144,8 @@ impl Checker {
             let in_time = checkout.is_some_and(|checkout| line.at < checkout.expires_at);
             must!(10, in_time, "{} is {} after the checkout's time", intent.id, line.to);
             let earlier = rows.intents.values().filter(|other| other.checkout == intent.checkout);
-            let free = earlier
-                .filter(|other| other.number < intent.number)
-                .all(|other| other.state.stance() == Stance::Free);
+            let free =
+                earlier.filter(|other| other.number < intent.number).all(|other| is_free(&other.state));
             must!(6, free, "{} is {} while an earlier one is not over", intent.id, line.to);
         }
         Ok(())

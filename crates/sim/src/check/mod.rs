@@ -9,7 +9,7 @@ use std::{
 
 use payment::{
     AttemptId, CheckoutStatus, EffectId, IntentId, KeyKind, Money, ObjectId, OperationId, OperationKind,
-    ProviderAccount, ProviderKey, Stance, Timestamp,
+    ProviderAccount, ProviderKey, Timestamp,
 };
 use store::{
     Answer, ChargeRecord, EffectRecord, EffectState, Lease, OperationRecord, Rows, Stage, StrangerRecord,
@@ -55,8 +55,10 @@ macro_rules! must {
 mod arrivals;
 mod end;
 mod journal;
+mod meaning;
 
 use journal::{Read, known};
+use meaning::{is_free, is_over, stage as stage_of};
 
 /// What is refused for so long is given up, ms.
 const GIVES_UP_MS: i64 = 3 * DAY;
@@ -83,19 +85,21 @@ pub struct Checker {
     /// Effects that were given up.
     given_up: BTreeSet<EffectId>,
     /// The first answer to each key.
-    answers: BTreeMap<(Tenant, &'static str, String), Answer>,
+    answers: BTreeMap<(Tenant, &'static str, String), (IntentId, Answer)>,
     /// Whose each intent is or was: a restored copy may have forgotten it.
     whose: BTreeMap<IntentId, Tenant>,
     /// When the first byte with each provider key left, whatever a clock showed.
     left: BTreeMap<ProviderKey, Timestamp>,
     /// When each intent was submitted first, whatever a clock showed.
     submitted: BTreeMap<IntentId, Timestamp>,
+    /// How many requests left with each provider key.
+    sends: BTreeMap<ProviderKey, usize>,
     /// The bytes and the account that each provider key first came with.
     sent: BTreeMap<ProviderKey, Request>,
     /// Notifications that were answered 2xx.
     accepted: Vec<String>,
     /// What the receivers got.
-    pub received: Vec<Message>,
+    received: Vec<Message>,
     /// How many of them before the rows became an older copy of themselves, last.
     received_before: usize,
     /// Since when each account has been a merchant's own: what others do in one that is not, or was not yet, is none of ours.
@@ -141,12 +145,24 @@ impl Checker {
         self.given_up.clear();
         self.accepted.clear();
         self.sent.clear();
+        // What left before has no attempt in the copy; each that leaves from now on has one more than are there.
+        self.sends.iter_mut().for_each(|(key, sends)| *sends = attempts_with(rows, *key));
         for ((_, intent, _), row) in rows.journal.iter() {
             let read = self.journals.get(intent).map_or("none", |read| read.state);
             let state = if row.line.event.contains('.') { read } else { known(&row.line.to) };
             self.journals.insert(*intent, Read { lines: row.line.seq, last: row.hash, state });
         }
         self.after_a_write(rows, time)
+    }
+
+    /// A receiver gets a message that left then. What left before the rows became an older copy of themselves, last, was told before.
+    pub fn receives(&mut self, message: Message, left_at: Timestamp) {
+        if self.restored.is_some_and(|at| left_at <= at) {
+            self.received.insert(self.received_before, message);
+            self.received_before += 1;
+        } else {
+            self.received.push(message);
+        }
     }
 
     /// Whose an intent is or was.
@@ -175,9 +191,14 @@ impl Checker {
         self.untold.remove(object);
     }
 
-    /// A request leaves.
-    pub fn leaves(&mut self, request: &Request) {
+    /// 4: a request leaves, and an attempt that is its own was written down before.
+    pub fn leaves(&mut self, rows: &Rows, request: &Request) -> Result<(), Broken> {
         self.left.entry(request.key).or_insert(request.left_at);
+        let attempts = attempts_with(rows, request.key);
+        let sends = self.sends.entry(request.key).or_default();
+        *sends += 1;
+        must!(4, attempts >= *sends, "{sends} requests left with one key, {attempts} attempts are written");
+        Ok(())
     }
 
     /// What holds at any moment: 6, 8, 9, 10, 11, 15, 17.
@@ -188,7 +209,7 @@ impl Checker {
             let mut occupying = 0;
             let mut numbers = 0;
             for intent in rows.intents.values().filter(|intent| intent.checkout == checkout.id) {
-                occupying += usize::from(intent.state.stance() != Stance::Free);
+                occupying += usize::from(!is_free(&intent.state));
                 numbers = numbers.max(intent.number);
             }
             must!(10, occupying <= 1, "{occupying} intents occupy {}", checkout.order);
@@ -201,7 +222,7 @@ impl Checker {
         }
         for key in rows.keys.values().filter(|row| row.key.kind == KeyKind::Submit && row.answer.is_some()) {
             let intent = rows.intents.values().find(|intent| intent.id == key.intent);
-            let over = intent.is_some_and(|intent| intent.state.is_terminal());
+            let over = intent.is_some_and(|intent| is_over(&intent.state));
             must!(12, over, "a final answer is kept for {}, which is not over", key.intent);
         }
         for operation in rows.operations.values() {
@@ -313,11 +334,20 @@ impl Checker {
         must!(17, soon, "{} sleeps until {:?}", operation.id, operation.wake_at);
         if let Task::Pay = operation.task {
             let intent = rows.intents.values().find(|intent| intent.id == operation.intent);
-            let stage = intent.map(|intent| Stage::of(intent.state.name()));
+            let stage = intent.map(|intent| stage_of(&intent.state));
             must!(9, stage == Some(operation.stage), "{} is {:?}", operation.id, operation.stage);
         }
         Ok(())
     }
+}
+
+/// How many attempts are written down of the operation with this key.
+fn attempts_with(rows: &Rows, key: ProviderKey) -> usize {
+    let operation = rows.operations.values().find(|operation| operation.provider_key == key);
+    let of_it = |operation: &OperationRecord| {
+        rows.attempts.values().filter(|attempt| attempt.operation == operation.id).count()
+    };
+    operation.map_or(0, of_it)
 }
 
 /// Whether an effect waits for people: nobody is told anything of an order before somebody has said whose the money is that names it,
@@ -332,5 +362,5 @@ pub(crate) fn waits_for_people(rows: &Rows, effect: &EffectRecord) -> bool {
     let mut strangers = rows.strangers.values();
     let strange = strangers.any(|stranger| stranger.resolution.is_none() && names(stranger));
     let mut intents = rows.intents.values();
-    strange || intents.any(|row| row.checkout == checkout.id && row.state.stance() == Stance::Occupying)
+    strange || intents.any(|row| row.checkout == checkout.id && !is_over(&row.state))
 }

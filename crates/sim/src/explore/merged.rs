@@ -125,7 +125,7 @@ fn go_through(bounds: &Bounds, how: How) -> Result<GoneThrough, Broken> {
 fn at(begun: &World, decisions: &[u32], steps: usize) -> Result<World, Broken> {
     let mut world = begun.again(Choices::from_list(decisions.to_vec()));
     for _ in 0..steps {
-        world.step()?;
+        world.unless_it_panics(World::step)?;
     }
     Ok(world)
 }
@@ -136,7 +136,7 @@ fn nexts(begun: &World, place: &Place, mut here: Option<World>) -> Result<Vec<Ne
     let mut open = vec![place.decisions.clone()];
     while let Some(decisions) = open.pop() {
         let mut world = here.take().map_or_else(|| at(begun, &decisions, place.steps), Ok)?;
-        let goes_on = world.step()?;
+        let goes_on = world.unless_it_panics(World::step)?;
         let made = world.choices.made().to_vec();
         let taken: Vec<_> = made.iter().map(|made| made.value).collect();
         for at in decisions.len()..made.len() {
@@ -146,7 +146,7 @@ fn nexts(begun: &World, place: &Place, mut here: Option<World>) -> Result<Vec<Ne
         nexts.push(if goes_on {
             Next::State(world.state(), Place { decisions: taken, steps: place.steps + 1 }, Box::new(world))
         } else {
-            world.end()?;
+            world.unless_it_panics(World::end)?;
             Next::End((mix(by_meaning(&world.rows), world.bank_digest()), 0))
         });
     }
