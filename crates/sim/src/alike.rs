@@ -264,8 +264,9 @@ mod tests {
     #[test]
     fn what_a_key_was_answered_tells_states_apart() {
         let (mut world, asked) = (world(), world().state());
-        let key = world.rows.keys.values().next().unwrap().key.clone();
-        let answer = store::Answer { status: 200, location: None, body: Vec::new() };
+        let row = world.rows.keys.values().next().unwrap();
+        let (key, body) = (row.key.clone(), row.intent.to_string().into_bytes());
+        let answer = store::Answer { status: 200, location: None, body };
         world.checker = crate::check::Checker::new(Periods::SERVED);
         let forgotten = world.state();
         world.checker.on_answer(&world.rows, &key, &answer).unwrap();
