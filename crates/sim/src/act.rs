@@ -35,6 +35,9 @@ fn minutes(ms: i64) -> String {
 impl World {
     /// One step; false if nothing can happen any more.
     pub(crate) fn step(&mut self) -> Result<bool, Broken> {
+        if self.behind && self.sends_as_of_then() {
+            self.change_account()?;
+        }
         match self.size.deeds {
             None => self.find_events(),
             Some(deeds) => self.find_all_events(deeds),

@@ -45,8 +45,11 @@ impl World {
                 self.kill(node);
             }
         }
-        self.settle_tasks()?;
         let node = 0;
+        if self.behind {
+            self.change_account()?;
+        }
+        self.settle_tasks()?;
         // Nobody sets the database's clock between a restore and the first start.
         if !self.nodes.iter().any(|node| node.ready) {
             self.boot(node)?;
@@ -54,10 +57,6 @@ impl World {
         }
         if self.time.now() != self.time.real() {
             self.set_database(0);
-        }
-        if self.behind {
-            self.change_account()?;
-            self.settle_tasks()?;
         }
         let (mut swept_at, mut words, mut patience) = (None::<Timestamp>, 0, Patience::default());
         // Since the faults are over, or since a person's last word.

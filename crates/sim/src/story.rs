@@ -15,6 +15,11 @@ impl Story {
         Self { lines: tells.then(Vec::new), time: time.clone(), began_ms: time.real().0 }
     }
 
+    /// Whether somebody wants to read it.
+    pub fn is_read(&self) -> bool {
+        self.lines.is_some()
+    }
+
     /// One more line.
     pub fn tell(&mut self, words: impl FnOnce() -> String) {
         let Some(lines) = &mut self.lines else { return };

@@ -9,7 +9,7 @@ use std::{
 use engine::{Engine, Memory, Settings, Vault};
 use payment::{CheckoutId, IntentId, Money, ObjectId, StateName, SubmitKey, Timestamp};
 use rustc_hash::FxHasher;
-use store::{MemoryStore, Rows};
+use store::{JournalRecord, MemoryStore, Rows};
 
 pub(crate) use crate::ports::Backing;
 pub use crate::size::Size;
@@ -258,6 +258,12 @@ impl World {
     pub(crate) fn ended(&mut self, broken: Option<Broken>) -> Ended {
         if let Some(broken) = &broken {
             self.story.tell(|| format!("BROKEN: {broken}"));
+        }
+        if self.story.is_read() {
+            for ((_, intent, seq), JournalRecord { line, .. }) in self.rows.journal.iter() {
+                let line = format!("{} by {} to {}: {}", line.from, line.event, line.to, line.evidence);
+                self.story.tell(|| format!("journal of {intent}, {seq}: {line}"));
+            }
         }
         self.hash = mix(mix(self.hash, as_drawn(&self.rows)), self.bank_digest());
         let decisions = self.decided.iter().chain(self.choices.made()).map(|made| made.value).collect();

@@ -294,8 +294,10 @@ impl Bank {
             }
             Call::List(account, span, cursor) => {
                 let own = self.objects.iter().filter(|object| object.account == account.id);
-                let rows: Vec<_> =
-                    own.filter_map(|object| Some((object.dated(span.by)?, self.shown(object)))).collect();
+                let row = |(at, object): (usize, &Object)| {
+                    object.dated(span.by).map(|dated| (at, dated, self.shown(object)))
+                };
+                let rows: Vec<_> = own.enumerate().filter_map(row).collect();
                 let page = self.page(rows, *span, cursor.as_deref(), now);
                 if span.by == By::Made && matches!(page, Page::Objects { next: None, .. }) {
                     self.listed.push((account.id.clone(), now));
@@ -305,8 +307,10 @@ impl Bank {
             Call::ListRefunds(account, of, span, cursor) => {
                 let own = self.refunds.iter().filter(|refund| refund.account == account.id);
                 let own = own.filter(|refund| of.as_ref().is_none_or(|of| refund.payment == *of));
-                let rows: Vec<_> =
-                    own.map(|refund| ((refund.made_at, refund.dated_at), refund_shown(refund))).collect();
+                let row = |(at, refund): (usize, &Refund)| {
+                    (at, (refund.made_at, refund.dated_at), refund_shown(refund))
+                };
+                let rows: Vec<_> = own.enumerate().map(row).collect();
                 BankAnswer::Refunds(self.page(rows, *span, cursor.as_deref(), now))
             }
         }
@@ -329,9 +333,10 @@ impl Bank {
         self.objects.iter().position(|object| object.id == *id && object.account == account.id)
     }
 
+    /// A page, the newest first. Its cursor is the place of the last row shown among all: what is new since, or hidden, moves nothing.
     fn page<O>(
         &self,
-        rows: Vec<((Timestamp, Timestamp), O)>,
+        rows: Vec<(usize, (Timestamp, Timestamp), O)>,
         span: Span,
         cursor: Option<&str>,
         now: Timestamp,
@@ -341,15 +346,18 @@ impl Bank {
             let at = at.plus_ms(self.shifted_ms);
             at >= span.from && span.to.is_none_or(|to| at <= to)
         };
+        let before = cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or(usize::MAX);
         let mut listed: Vec<_> = rows
             .into_iter()
-            .filter(|((made_at, dated_at), _)| in_span(*dated_at) && made_at.plus_ms(self.lag_ms) <= now)
-            .map(|(_, shown)| shown)
+            .rev()
+            .filter(|(at, (made_at, dated_at), _)| {
+                *at < before && in_span(*dated_at) && made_at.plus_ms(self.lag_ms) <= now
+            })
             .collect();
-        listed.reverse();
-        let start = cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
-        let next = (listed.len() > start + PAGE).then(|| (start + PAGE).to_string());
-        let objects = listed.into_iter().skip(start).take(PAGE).collect();
+        let more = listed.len() > PAGE;
+        listed.truncate(PAGE);
+        let next = listed.last().filter(|_| more).map(|(at, ..)| at.to_string());
+        let objects = listed.into_iter().map(|(.., shown)| shown).collect();
         Page::Objects { objects, unreadable: 0, next, at: Some(own_now) }
     }
 
