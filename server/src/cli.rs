@@ -2,6 +2,7 @@
 //! file.
 
 use clap::{Args, Parser, Subcommand};
+use payment::{Currency, Money};
 
 use crate::config::Setting;
 
@@ -134,7 +135,17 @@ pub enum ReviewCommand {
         /// What shows it, where the provider cannot be asked; it is kept
         #[arg(long, value_name = "TEXT", conflicts_with = "refund_extra")]
         evidence: Option<String>,
+        /// How much was taken, where evidence alone says so, as `1500.00 RUB`; written down instead of what the provider showed
+        #[arg(long, value_name = "SUM", requires_all = ["charged", "evidence"], value_parser = sum)]
+        amount: Option<Money>,
     },
+}
+
+/// A sum as it is shown: `1500.00 RUB`.
+fn sum(text: &str) -> Result<Money, String> {
+    let (value, code) = text.split_once(' ').ok_or("a sum has a currency, as `1500.00 RUB`")?;
+    let money = Currency::parse(code).and_then(|currency| Money::parse(value, currency));
+    money.map_err(|error| format!("{error}; a sum is written as `1500.00 RUB`"))
 }
 
 /// What a person found: one of them.

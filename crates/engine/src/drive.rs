@@ -205,7 +205,15 @@ impl Engine {
         // A clock that was behind at the send dates it too early.
         let to = self.tokens_dead_at(claimed).plus_ms(DATED_TOO_EARLY_MS);
         let (span, keep_ms) = (widened(from, to), self.settings.listing_gap_ms);
-        Ok(match self.memory.listings.find(&account, span, claimed.now, keep_ms) {
+        let find = || self.memory.listings.find(&account, span, claimed.now, keep_ms);
+        let mut found = find();
+        if let Shared::Read(kept) = &found
+            && self.was_heard_of_since(claimed, kept).await?
+        {
+            self.memory.listings.forget(kept);
+            found = find();
+        }
+        Ok(match found {
             Shared::Read(listing) => Some(listing),
             Shared::BeingRead => None,
             Shared::Unread(reading) => {
@@ -216,6 +224,18 @@ impl Engine {
                 Some(listing)
             }
         })
+    }
+
+    /// Whether a listing that was kept shows something of an intent whose journal was written to since: what it shows may be over, and
+    /// what is written was newer. Whoever reads one now is not asked: clocks that were set cannot keep him from what he reads.
+    async fn was_heard_of_since(&self, claimed: &Claimed, kept: &SharedListing) -> Result<bool, EngineError> {
+        let intent = &claimed.intent;
+        if kept.of(intent.id).is_empty() {
+            return Ok(false);
+        }
+        let story = self.store.story(intent.tenant.clone(), intent.id).await?;
+        let last = story.and_then(|story| Some(story.journal.last()?.line.at));
+        Ok(last.is_some_and(|at| at >= kept.began))
     }
 
     /// What time it is by the database, at the latest: what has passed since the claim is never taken for less than it is.

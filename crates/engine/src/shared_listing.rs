@@ -142,6 +142,12 @@ impl Listings {
         self.kept().retain(|kept| kept.listing.as_ref().is_none_or(is_young));
     }
 
+    /// Lets go of one: who asks next reads it anew.
+    pub(crate) fn forget(&self, listing: &Arc<SharedListing>) {
+        let is_it = |read: &KeptListing| Arc::ptr_eq(&read.listing, listing);
+        self.kept().retain(|kept| !kept.listing.as_ref().is_some_and(is_it));
+    }
+
     /// Lets go of what could not be read to its end: who asks next reads it anew.
     pub(crate) fn forget_incomplete(&self) {
         self.kept().retain(|kept| kept.listing.as_ref().is_none_or(|read| read.listing.complete));

@@ -1,7 +1,7 @@
 //! A person with the bank's dashboard before him, who says what became of what nobody could learn. He tells the truth.
 
 use engine::Verdict;
-use payment::{IntentId, OperationKind};
+use payment::{IntentId, Money, OperationKind};
 use store::{ChargeRecord, CheckoutRecord, OperationRecord, Stage, StrangerRecord, Task};
 
 use crate::{bank::Status, check::Broken, task::Job, world::World};
@@ -15,6 +15,8 @@ pub struct Word {
     pub verdict: Verdict,
     /// Whether the dashboard shows it: that something ended, it shows only of what did.
     pub shown: bool,
+    /// How much the dashboard shows to be taken, of a payment.
+    pub amount: Option<Money>,
 }
 
 impl World {
@@ -40,7 +42,8 @@ impl World {
                 | Status::Expired
                 | Status::Canceled => Verdict::NotCharged,
             };
-            return Some(Word { of: stranger.object.to_string(), verdict, shown: object.status.is_over() });
+            let shown = object.status.is_over();
+            return Some(Word { of: stranger.object.to_string(), verdict, shown, amount: None });
         }
         let in_review = self.rows.operations.values().find(|operation| operation.stage == Stage::Review);
         if let Some(operation) = in_review {
@@ -55,7 +58,7 @@ impl World {
         } else {
             Verdict::RefundExtra
         };
-        Some(Word { of: extra.object.to_string(), verdict, shown: true })
+        Some(Word { of: extra.object.to_string(), verdict, shown: true, amount: None })
     }
 
     /// Whether the bank has the money of a charge.
@@ -74,8 +77,8 @@ impl World {
     fn word_about(&self, operation: &OperationRecord) -> Word {
         let (of, verdict) = match &operation.task {
             Task::Pay => {
-                let (verdict, shown) = self.truth_of(operation.intent);
-                return Word { of: operation.intent.to_string(), verdict, shown };
+                let (verdict, shown, amount) = self.truth_of(operation.intent);
+                return Word { of: operation.intent.to_string(), verdict, shown, amount };
             }
             Task::FollowUp(follow_up) if follow_up.kind == OperationKind::Refund => {
                 let mut refunds = self.bank.refunds.iter();
@@ -90,20 +93,20 @@ impl World {
                 (operation.id.to_string(), done.unwrap_or(Verdict::NotExecuted))
             }
         };
-        Word { of, verdict, shown: true }
+        Word { of, verdict, shown: true, amount: None }
     }
 
-    /// What became of an intent, and whether that is its end.
-    fn truth_of(&self, intent: IntentId) -> (Verdict, bool) {
+    /// What became of an intent, whether that is its end, and how much was taken.
+    fn truth_of(&self, intent: IntentId) -> (Verdict, bool, Option<Money>) {
         let took = |object: &&crate::bank::Object| {
             let kept = object.status == Status::Succeeded && !self.bank.gave_all_back(object);
             object.intent == Some(intent) && kept
         };
         match self.bank.objects.iter().find(took) {
-            Some(object) => (Verdict::Charged(object.id.clone()), true),
+            Some(object) => (Verdict::Charged(object.id.clone()), true, Some(object.amount)),
             None => {
                 let mut objects = self.bank.objects.iter().filter(|object| object.intent == Some(intent));
-                (Verdict::NotCharged, objects.all(|object| object.status.is_over()))
+                (Verdict::NotCharged, objects.all(|object| object.status.is_over()), None)
             }
         }
     }

@@ -218,9 +218,9 @@ impl Job {
                 let reason = "the shop wants it".to_owned();
                 engine.open_follow_up(&tenant, intent, kind, amount, reason).await.map(|_| Done::Nothing)
             }),
-            Self::Resolve(Word { of, verdict, shown }) => running(|| async move {
+            Self::Resolve(Word { of, verdict, shown, amount }) => running(|| async move {
                 let reason = "read in the bank's dashboard".to_owned();
-                let grounds = Grounds { evidence: shown.then(|| reason.clone()), reason };
+                let grounds = Grounds { evidence: shown.then(|| reason.clone()), reason, amount };
                 Ok(Done::Resolved(engine.resolve(&of, verdict, &grounds).await?))
             }),
         }

@@ -256,7 +256,7 @@ fn what_cannot_be_asked_about_is_ended_by_evidence() {
     let why = "the provider cannot be asked: this version knows none that is called elsewhere";
     let (payment, refund) = (trouble.payment.as_str(), trouble.refund.as_str());
     for (id, charged, other) in [
-        (payment, "--charged OBJECT --evidence TEXT", "--not-charged --evidence TEXT"),
+        (payment, "--charged OBJECT --evidence TEXT --amount SUM", "--not-charged --evidence TEXT"),
         (refund, "--executed REFUND --evidence TEXT", "--not-executed --evidence TEXT"),
     ] {
         let show = trouble.place.run(&["review", "show", id]);
@@ -275,8 +275,19 @@ fn what_cannot_be_asked_about_is_ended_by_evidence() {
         (refund, ["--executed", &trouble.made], "judged_executed"),
     ] {
         resolve(id, verdict, &[]).refused(&[why, "--evidence"]);
-        assert_eq!(resolve(id, verdict, &["--evidence", "statement of May"]).code, Some(0), "{event}");
+        let mut evidence = vec!["--evidence", "statement of May"];
+        if id == payment {
+            resolve(id, verdict, &evidence).refused(&[why, "say it by --amount"]);
+            assert_eq!(resolve(id, verdict, &["--amount", "1500.00 RUB"]).code, Some(2), "without evidence");
+            for sum in ["1500.00", "1500,00 RUB", "1.234 RUB", "0.00 RUB", "1500.00 XXX", ""] {
+                let said = resolve(id, verdict, &[&evidence[..], &["--amount", sum]].concat());
+                assert!(said.code == Some(2) && said.stderr.contains("as `1500.00 RUB`"), "{}", said.all());
+            }
+            evidence.extend(["--amount", "1499.00 RUB"]);
+        }
+        assert_eq!(resolve(id, verdict, &evidence).code, Some(0), "{event}");
     }
+    told(&trouble.place.run(&["review", "show", "A-1"]), &["1499.00 RUB, as it was told"]);
     for order in ["A-1", "B-2"] {
         told(
             &trouble.place.run(&["review", "show", order]),

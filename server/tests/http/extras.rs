@@ -119,7 +119,7 @@ async fn fault_49_a_second_charge_is_told_and_nobody_is_thanked_for_one() {
         assert!(html.contains("data-state=\"succeeded\"") && !html.contains("Charged once"));
     }
 
-    let grounds = Grounds { reason: "charged twice".to_owned(), evidence: None };
+    let grounds = Grounds { reason: "charged twice".to_owned(), evidence: None, amount: None };
     let resolved = world.engine.resolve(&extra, Verdict::RefundExtra, &grounds).await.unwrap();
     assert!(matches!(resolved, Resolved::Done(_)), "{resolved:?}");
     eventually("the extra is given back", || async {
@@ -145,7 +145,7 @@ async fn n5_of_an_extra_that_may_be_all_that_pays_nobody_is_promised_a_return_an
     .await;
     let first = world.intent(id).await["provider"]["object_id"].clone();
     give_back(&world, &first, &checkout["amount"]).await;
-    let grounds = Grounds { reason: "seen in the dashboard".to_owned(), evidence: None };
+    let grounds = Grounds { reason: "seen in the dashboard".to_owned(), evidence: None, amount: None };
     let resolve = async |verdict| world.engine.resolve(&extra, verdict, &grounds).await.unwrap();
     assert!(matches!(resolve(Verdict::RefundExtra).await, Resolved::Refused(_)));
     assert_eq!(world.intent(id).await["extra_charge"], "in_review");
@@ -177,7 +177,7 @@ async fn n5_of_money_that_all_went_back_nobody_is_told_that_it_was_charged_once(
         (world.intent(id).await["extra_charge"] == "to_be_returned").then_some(())
     })
     .await;
-    let grounds = Grounds { reason: "seen in the dashboard".to_owned(), evidence: None };
+    let grounds = Grounds { reason: "seen in the dashboard".to_owned(), evidence: None, amount: None };
     let resolve = async |verdict| world.engine.resolve(&extra, verdict, &grounds).await.unwrap();
     give_back(&world, &world.intent(id).await["provider"]["object_id"], &checkout["amount"]).await;
     assert!(matches!(resolve(Verdict::RefundExtra).await, Resolved::Refused(_)), "what paid is gone");

@@ -115,6 +115,9 @@ impl Engine {
         if seen.status != ObjectStatus::Succeeded {
             return refused(format!("{object} took no money: it is {}", status_words(&seen.status)));
         }
+        if let Some(said) = grounds.amount.filter(|said| *said != seen.amount) {
+            return refused(format!("{object} took {} at the provider, not {said}", seen.amount));
+        }
         if let Some(words) = self.known_as_anothers(claimed, &account_id, &object).await? {
             return refused(words);
         }
@@ -161,12 +164,20 @@ impl Engine {
             return refused(words);
         }
         if grounds.evidence.is_none() {
-            return refused(format!("{why}; say by --evidence what shows that {object} took the money"));
+            return refused(format!(
+                "{why}; say by --evidence what shows that {object} took the money, and by --amount how much"
+            ));
         }
+        // What was asked for is no sum of what was taken: nobody here has seen that (invariant 16).
         let shown = suspect(&claimed.intent.state, &object).and_then(|suspect| suspect.amount);
-        let (amount, of) = match shown {
-            Some(shown) => (shown, "as the provider showed it last"),
-            None => (claimed.intent.amount, "as was asked for"),
+        let (amount, of) = match (grounds.amount, shown) {
+            (Some(said), _) => (said, "as it was told"),
+            (None, Some(shown)) => (shown, "as the provider showed it last"),
+            (None, None) => {
+                return refused(format!(
+                    "{why}, and never showed how much {object} took: say it by --amount"
+                ));
+            }
         };
         let words = format!("a person: object {object}, {amount}, {of}: {grounds} ({why})");
         judged_charged(hand, &object, amount, words)?;

@@ -10,7 +10,7 @@ mod suspects;
 
 use std::fmt;
 
-use payment::{ObjectId, Timestamp};
+use payment::{Money, ObjectId, Timestamp};
 use store::{Review, ReviewId, ReviewItem, Task};
 
 pub use self::known::Unaskable;
@@ -43,6 +43,8 @@ pub struct Grounds {
     pub reason: String,
     /// What shows it: needed where the provider cannot be asked.
     pub evidence: Option<String>,
+    /// How much was taken, of a payment that evidence says was charged: what the provider shows, it tells itself.
+    pub amount: Option<Money>,
 }
 
 impl fmt::Display for Grounds {
@@ -95,6 +97,9 @@ impl Engine {
         grounds: &Grounds,
     ) -> Result<Resolved, EngineError> {
         match self.review_item(id).await? {
+            Some(item) if grounds.amount.is_some() && !takes_amount(&item, &verdict) => refused(format!(
+                "a sum is told of a payment that was charged, and of nothing else: that of {id} is known"
+            )),
             None => {
                 refused(format!("{id} does not wait for a person: `payonce review list` shows what does"))
             }
@@ -108,6 +113,13 @@ impl Engine {
             Some(ReviewItem::Stranger(stranger)) => self.resolve_stranger(&stranger, verdict, grounds).await,
         }
     }
+}
+
+/// Whether how much it took may be what a person has to tell.
+fn takes_amount(item: &ReviewItem, verdict: &Verdict) -> bool {
+    let is_payment =
+        matches!(item, ReviewItem::Operation { operation, .. } if matches!(operation.task, Task::Pay));
+    is_payment && matches!(verdict, Verdict::Charged(_))
 }
 
 /// How long until then, for a person.

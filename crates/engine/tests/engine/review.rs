@@ -15,7 +15,7 @@ mod turned_away;
 mod unasked;
 
 use engine::{Engine, Grounds, Resolved, Verdict, item_id};
-use payment::{ObjectId, StateName};
+use payment::{Money, ObjectId, StateName};
 use store::{ReviewItem, Story};
 
 use crate::{
@@ -55,13 +55,24 @@ impl From<Verdict> for Word {
     }
 }
 
-pub fn grounds(evidence: Option<&str>) -> Grounds {
-    Grounds { reason: REASON.to_owned(), evidence: evidence.map(str::to_owned) }
+/// A word, and how much was taken.
+#[derive(Clone, Debug)]
+pub struct Said(pub Word, pub Option<Money>);
+
+impl<W: Into<Word>> From<W> for Said {
+    fn from(word: W) -> Self {
+        Self(word.into(), None)
+    }
 }
 
-pub async fn resolve(engine: &Engine, id: impl ToString, word: impl Into<Word>) -> Resolved {
-    let Word(verdict, evidence) = word.into();
-    engine.resolve(&id.to_string(), verdict, &grounds(evidence)).await.unwrap()
+pub fn grounds(evidence: Option<&str>) -> Grounds {
+    Grounds { reason: REASON.to_owned(), evidence: evidence.map(str::to_owned), amount: None }
+}
+
+pub async fn resolve(engine: &Engine, id: impl ToString, said: impl Into<Said>) -> Resolved {
+    let Said(Word(verdict, evidence), amount) = said.into();
+    let grounds = Grounds { amount, ..grounds(evidence) };
+    engine.resolve(&id.to_string(), verdict, &grounds).await.unwrap()
 }
 
 /// Asserts that it was done; the words.
@@ -83,7 +94,7 @@ pub async fn rows(world: &World, offer: &Offer) -> (Story, store::CheckoutRecord
 }
 
 /// Asserts that this verdict is refused in these words, and that it leaves no trace and holds nothing up.
-pub async fn refused(world: &World, offer: &Offer, id: impl ToString, word: impl Into<Word>, part: &str) {
+pub async fn refused(world: &World, offer: &Offer, id: impl ToString, word: impl Into<Said>, part: &str) {
     refused_by(&world.engine(), world, offer, id, word, part).await;
 }
 
@@ -93,10 +104,10 @@ pub async fn refused_by(
     world: &World,
     offer: &Offer,
     id: impl ToString,
-    word: impl Into<Word>,
+    word: impl Into<Said>,
     part: &str,
 ) {
-    let word = word.into();
+    let word: Said = word.into();
     let (before, waiting) = (rows(world, offer).await, engine.review().await.unwrap().items.len());
     let resolved = resolve(engine, id, word.clone()).await;
     let Resolved::Refused(words) = resolved else { panic!("{word:?}: {resolved:?}") };

@@ -121,7 +121,7 @@ async fn payment(
         Some(Unaskable::ByAnybody(why)) => {
             choices.note(&format!("{why}; so evidence decides"));
             for charged in charged {
-                choices.offer(&id, &format!("{charged} --evidence TEXT"), paid);
+                choices.offer(&id, &format!("{charged} --evidence TEXT --amount SUM"), paid);
             }
             let refused = format!("{unpaid} (refused until no request can be executed any more)");
             choices.offer(&id, "--not-charged --evidence TEXT", &refused);

@@ -39,8 +39,9 @@ pub async fn run(config: Config, command: ReviewCommand) -> Result<ExitCode> {
     match command {
         ReviewCommand::List => list(&engine).await,
         ReviewCommand::Show { id } => show(&engine, &id).await,
-        ReviewCommand::Resolve { id, verdict, reason, evidence } => {
-            let grounds = Grounds { reason: text(reason)?, evidence: evidence.map(text).transpose()? };
+        ReviewCommand::Resolve { id, verdict, reason, evidence, amount } => {
+            let (reason, evidence) = (text(reason)?, evidence.map(text).transpose()?);
+            let grounds = Grounds { reason, evidence, amount };
             resolve(&engine, &id, said(verdict)?, &grounds).await
         }
     }

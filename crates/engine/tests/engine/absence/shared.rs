@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use engine::{Driven, Engine, EngineError};
-use payment::{OrderId, StateName, Timestamp};
+use payment::{Ending, ObjectStatus, OrderId, RefundStatus, StateName, Timestamp};
 use tokio::{sync::Notify, task::JoinHandle};
 
 use super::{DEAD_MS, never_arrived};
 use crate::{
-    bank::Fault,
-    merchant::tenant_of,
+    bank::{Fault, pending},
+    merchant::{tenant, tenant_of},
+    review::object_of,
     scenarios,
-    world::{GAP_MS, LEASE_MS, MINUTE, Offer, SECOND, World, create_key, terms},
+    world::{EXECUTE_MS, GAP_MS, LEASE_MS, MINUTE, Offer, SECOND, World, create_key, terms},
 };
 
 scenarios! {
@@ -24,6 +25,7 @@ scenarios! {
     what_another_account_lists_proves_nothing,
     a_listing_that_broke_off_is_not_asked_for_by_each,
     n2_who_is_answered_by_a_kept_listing_is_told_when_the_bank_was_asked,
+    n5_a_kept_listing_says_nothing_of_a_payment_that_was_heard_of_since,
 }
 
 /// A payment whose request was lost.
@@ -215,6 +217,37 @@ async fn n2_who_is_answered_by_a_kept_listing_is_told_when_the_bank_was_asked(wo
     look_at(&world, &engine, &[&first, &second]).await;
     assert_eq!([looked_at(&first).await, looked_at(&second).await], [began; 2]);
     assert_eq!(world.bank.asked().1, 1);
+}
+
+/// It shows that the payment ended; the bank changed its mind, support gave the money back, and a notification put it before a person.
+async fn n5_a_kept_listing_says_nothing_of_a_payment_that_was_heard_of_since(world: World) {
+    let (engine, notified) = (world.engine(), world.engine());
+    world.bank.next([Fault::LoseAnswer, Fault::LoseAnswer]);
+    world.bank.decides(pending());
+    let code = "expired_on_confirmation".to_owned();
+    world.bank.decides(ObjectStatus::Ended(Ending::Expired { code }));
+    let (other, offer) = (world.paying(&engine, "1").await, world.paying(&engine, "2").await);
+    world.clock.advance(EXECUTE_MS);
+    // Both are due, and learn nothing; then one of them is looked at.
+    world.bank.listing_down(true);
+    look_at(&world, &notified, &[]).await;
+    world.bank.heal();
+    look_at(&world, &engine, &[&other]).await;
+    let states = [world.state(&other).await, world.state(&offer).await];
+    assert_eq!(states, [StateName::RequiresAction, StateName::Confirming]);
+    let read = world.bank.asked().1;
+
+    let object = object_of(&world, &offer);
+    world.clock.advance(SECOND);
+    world.bank.moves_object(&object, ObjectStatus::Succeeded);
+    world.bank.gives_back_by_hand(&object, offer.intent.amount, RefundStatus::Succeeded);
+    notified.look(&tenant(), offer.intent.id, &object).await.unwrap();
+    assert_eq!(world.state(&offer).await, StateName::NeedsReview);
+    look_at(&world, &engine, &[&offer]).await;
+    assert_eq!((world.state(&offer).await, world.bank.asked().1), (StateName::NeedsReview, read + 1));
+    // What is read anew is kept: it is newer than the word.
+    look_at(&world, &engine, &[&offer]).await;
+    assert_eq!((world.state(&offer).await, world.bank.asked().1), (StateName::NeedsReview, read + 1));
 }
 
 async fn a_listing_that_broke_off_is_not_asked_for_by_each(world: World) {

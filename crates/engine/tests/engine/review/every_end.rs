@@ -6,7 +6,7 @@ mod table;
 
 use std::fmt::Write;
 
-use engine::{Engine, Resolved, Verdict};
+use engine::{Engine, Grounds, Resolved, Verdict};
 use payment::{Ending, ObjectId, ObjectStatus, OperationId, OperationKind, OrderId, RefundStatus};
 
 use super::{grounds, strangers::sweep};
@@ -248,11 +248,15 @@ impl Item {
         }
     }
 
-    /// Says it without and with evidence: by which it ended, or why not. Twice without: who may not know that money was taken is told once.
+    /// Says it without and with evidence: by which it ended, or why not. Twice without: who may not know that money was taken is told
+    /// once. And with the sum, where that is what is asked for.
     async fn says(&self, verdict: Verdict) -> Result<&'static str, String> {
         let mut refused = String::new();
-        for (evidence, mark) in [(None, ""), (None, ""), (Some("the account's statement of May"), "+")] {
-            match self.engine.resolve(&self.id, verdict.clone(), &grounds(evidence)).await.unwrap() {
+        let evidence = Some("the account's statement of May");
+        for (evidence, mark) in [(None, ""), (None, ""), (evidence, "+"), (evidence, "+")] {
+            let amount = refused.ends_with("say it by --amount").then(|| rub("1500.00"));
+            let grounds = Grounds { amount, ..grounds(evidence) };
+            match self.engine.resolve(&self.id, verdict.clone(), &grounds).await.unwrap() {
                 Resolved::Done(_) => {
                     assert!(!self.waits().await, "{} is over", self.id);
                     return Ok(mark);

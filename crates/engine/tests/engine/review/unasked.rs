@@ -9,7 +9,7 @@ use payment::{
 };
 use store::{MerchantRecord, OperationRecord, Stage};
 
-use super::{REASON, Word, done, in_review, not_charged, object, object_of, refused_by, resolve};
+use super::{REASON, Said, Word, done, in_review, not_charged, object, object_of, refused_by, resolve};
 use crate::{
     bank::{Fault, pending},
     follow_ups::{finish, open, ready_for, refund, state, sum_of, sums},
@@ -23,6 +23,8 @@ scenarios! {
     a_payment_that_cannot_be_asked_about_is_charged_by_evidence,
     a_payment_whose_provider_turns_us_away_is_charged_by_evidence_once_its_key_is_dead,
     n5_r25_what_is_charged_by_evidence_is_written_down_with_the_sum_that_was_shown,
+    n5_r25_the_sum_of_what_the_provider_never_showed_is_told_by_the_person,
+    n5_r25_a_sum_is_told_of_a_payment_alone_and_never_against_the_provider,
     an_object_that_is_forbidden_alone_is_not_charged_by_evidence,
     a_payment_that_cannot_be_asked_about_is_not_charged_by_evidence_after_its_keys_window,
     an_object_that_another_payment_waits_for_is_not_taken_by_evidence,
@@ -41,6 +43,10 @@ const WHY: &str = "sealed with another PAYONCE_SECRET";
 
 fn by_evidence(verdict: Verdict) -> Word {
     Word(verdict, Some(EVIDENCE))
+}
+
+fn with_sum(verdict: Verdict, sum: &str) -> Said {
+    Said(by_evidence(verdict), Some(rub(sum)))
 }
 
 /// The secret was changed twice.
@@ -144,7 +150,8 @@ async fn a_payment_whose_provider_turns_us_away_is_charged_by_evidence_once_its_
     world.clock.advance(HOUR);
     refused(charged.clone().into(), "does not accept the credentials of this account; say by --evidence")
         .await;
-    done(resolve(&engine, id, by_evidence(charged)).await);
+    refused(by_evidence(charged.clone()), "never showed how much").await;
+    done(resolve(&engine, id, with_sum(charged, "1500.00")).await);
     assert_told(&world, &offer, "judged_charged", "does not accept the credentials").await;
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
@@ -172,6 +179,40 @@ async fn n5_r25_what_is_charged_by_evidence_is_written_down_with_the_sum_that_wa
     }
 }
 
+/// Another sum than was asked for was taken, and nobody here ever saw it. What was asked for is not written down in its place.
+async fn n5_r25_the_sum_of_what_the_provider_never_showed_is_told_by_the_person(world: World) {
+    let offer = unasked(&world, &world.engine(), Fault::LoseAnswer).await;
+    world.bank.takes_part(&object_of(&world, &offer), rub("1499.00"));
+    let (engine, intent) = (forgetful(&world), offer.intent.id);
+    let charged = Verdict::Charged(object_of(&world, &offer));
+    let unsaid = "never showed how much";
+    refused_by(&engine, &world, &offer, intent, by_evidence(charged.clone()), unsaid).await;
+    let unproved = Said(charged.clone().into(), Some(rub("1499.00")));
+    refused_by(&engine, &world, &offer, intent, unproved, "by --evidence what shows").await;
+    let words = done(resolve(&engine, intent, with_sum(charged, "1499.00")).await);
+    assert!(words.contains("1499.00 RUB"), "{words}");
+    let charge = world.story(&offer).await.charges.remove(0);
+    assert_eq!((charge.amount, world.status(&offer).await), (rub("1499.00"), CheckoutStatus::Paid));
+    assert_told(&world, &offer, "judged_charged", "1499.00 RUB, as it was told").await;
+    assert_eq!(world.journal(&offer).await.last().unwrap(), "anomaly: other_sum");
+}
+
+async fn n5_r25_a_sum_is_told_of_a_payment_alone_and_never_against_the_provider(world: World) {
+    let engine = world.engine();
+    let offer = in_review(&world, &engine, "2", Fault::LoseAnswer).await;
+    let charged = Verdict::Charged(object_of(&world, &offer));
+    let other = with_sum(charged.clone(), "1499.00");
+    let took = "took 1500.00 RUB at the provider, not 1499.00 RUB";
+    refused_by(&engine, &world, &offer, offer.intent.id, other, took).await;
+    let nothing = with_sum(not_charged(), "1500.00");
+    refused_by(&engine, &world, &offer, offer.intent.id, nothing, "and of nothing else").await;
+    let (kind, lost) = (OperationKind::Refund, Fault::LoseAnswer);
+    let (paid, refund) = follow_up_unasked(&world, &engine, kind, lost).await;
+    let executed = with_sum(Verdict::Executed(made_for(&world, refund.id)), "500.00");
+    refused_by(&forgetful(&world), &world, &paid, refund.id, executed, "and of nothing else").await;
+    done(resolve(&engine, offer.intent.id, with_sum(charged, "1500.00")).await);
+}
+
 /// The account is asked as ever.
 async fn an_object_that_is_forbidden_alone_is_not_charged_by_evidence(world: World) {
     let engine = world.engine();
@@ -191,7 +232,7 @@ async fn a_payment_that_cannot_be_asked_about_is_charged_by_evidence(world: Worl
     refused_by(&engine, &world, &offer, intent, Verdict::Charged(taken.clone()), WHY).await;
     let known = "is known already as the charge of";
     refused_by(&engine, &world, &offer, intent, by_evidence(Verdict::Charged(others)), known).await;
-    let words = done(resolve(&engine, intent, by_evidence(Verdict::Charged(taken.clone()))).await);
+    let words = done(resolve(&engine, intent, with_sum(Verdict::Charged(taken.clone()), "1500.00")).await);
     assert!(words.contains("is paid") && words.contains("1500.00 RUB"), "{words}");
     assert_eq!(
         (world.state(&offer).await, world.status(&offer).await),
@@ -319,7 +360,7 @@ async fn a_capture_that_cannot_be_asked_about_and_its_payment_end_by_evidence(wo
     assert_told(&world, &offer, "capture.judged_executed", WHY).await;
     let pay = world.story(&offer).await.operation.id;
     until_reviewed(&world, &engine, &offer, pay).await;
-    done(resolve(&engine, offer.intent.id, by_evidence(Verdict::Charged(target))).await);
+    done(resolve(&engine, offer.intent.id, with_sum(Verdict::Charged(target), "1500.00")).await);
     assert_eq!(world.status(&offer).await, CheckoutStatus::Paid);
 }
 
